@@ -1,0 +1,5 @@
+"""``python -m alerts``."""
+
+from alerts.cli import main
+
+main(prog_name="python -m alerts")

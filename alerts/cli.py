@@ -1,0 +1,73 @@
+"""Command line of ``python -m alerts``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from alerts import build as generated
+from alerts import catalogue
+from alerts.settings import Settings, SettingsError, load
+
+_SETTINGS = click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(path_type=Path),
+    help="File whose keys replace those of alerts/settings.yml.",
+)
+
+
+class _BadSettings(click.ClickException):
+    """What the user passed is at fault, so the exit code is that of wrong usage."""
+
+    exit_code = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Alerts of the vLLM monitoring kit: build the rule files, or list what is in them."""
+
+
+@main.command()
+@_SETTINGS
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=generated.GENERATED,
+    help="Folder to write to, instead of alerts/generated.",
+)
+def build(settings_file: Path | None, output: Path) -> None:
+    """Write the rule files."""
+    settings = _load(settings_file)
+    try:
+        written = generated.write(settings, output)
+    except OSError as error:
+        reason = f"{error.filename}: cannot be written: {error.strerror}"
+        raise click.ClickException(reason) from None
+    for path in written:
+        click.echo(path)
+
+
+@main.command("list")
+@_SETTINGS
+def list_alerts(settings_file: Path | None) -> None:
+    """Print a table of all alerts."""
+    settings = _load(settings_file)
+    table = Table(header_style="bold")
+    for column in ("Alert", "Condition", "For", "Severity", "Meaning"):
+        table.add_column(column, overflow="fold")
+    for alert in catalogue.alerts(settings):
+        table.add_row(
+            alert.name, alert.condition, str(alert.pending), alert.severity, alert.summary
+        )
+    Console().print(table)
+
+
+def _load(settings_file: Path | None) -> Settings:
+    try:
+        return load(settings_file)
+    except SettingsError as error:
+        raise _BadSettings(str(error)) from None
