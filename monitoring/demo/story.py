@@ -41,7 +41,7 @@ _GAUGES_SECONDS = 1.0
 _USAGE_STEP = 0.01
 _SLACK_SECONDS = 60.0
 _GOOD_SECONDS = 90.0
-_RECOVERY_SECONDS = 400.0
+_RECOVERY_SECONDS = 660.0
 
 
 T = TypeVar("T")
@@ -76,6 +76,7 @@ class Story:
         self._usage = NORMAL_USAGE
         self._gauges = ""
         self._gauges_at = float("-inf")
+        self._step = 0
 
     def play(self, *, crash: bool = False) -> list[Outcome]:
         """Play all of it; with ``crash``, vLLM is killed and comes back in the middle.
@@ -294,7 +295,8 @@ class Story:
 
     def _title(self, text: str) -> None:
         self._display.still()
-        self._display.say(f"\n{text}", style="bold")
+        self._step += 1
+        self._display.say(f"\n{self._step}. {text}", style="bold")
 
     def _done(self, text: str) -> None:
         self._display.still()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import requests
 from rich.console import Console
 
 from alerts.settings import load
@@ -42,6 +43,7 @@ class Run:
     notifications: list[Notification]
     comparison: Comparison
     report: status.Report
+    pages: dict[str, str]
     extremes: dict[str, list[float]]
     restarts: dict[str, int]
     components: list[Component]
@@ -74,6 +76,7 @@ def run(free_ports, tmp_path_factory) -> Run:
                 notifications=story.notifications,
                 comparison=story.comparison,
                 report=status.report(state.read(folder), prometheus),
+                pages={url: requests.get(url, timeout=10).text for url, _ in running_chain.pages()},
                 extremes=_extremes(prometheus),
                 restarts={one.component.name: one.restarts for one in supervised},
                 components=[one.component for one in supervised],
@@ -187,6 +190,17 @@ def test_status_showed_the_whole_chain_well(run):
     (memory,) = report.gpu_memory
     assert "simulated" in memory.subject
     assert {alert.name for alert in report.alerts} >= {HIT_RATE_LOW, MEMORY_HIGH}
+
+
+def test_the_page_that_prometheus_serves_shows_both_gauges(run):
+    page = run.pages[f"http://127.0.0.1:{run.ports.prometheus}/consoles/console.html"]
+    rates = [float(rate) for rate in re.findall(r'class="number">([0-9.]+) %', page)]
+    assert len(rates) == 2
+    assert 70 < rates[0] <= 100
+    assert rates[1] == 85
+    assert "Simulated 24 GiB [simulated]" in page
+    assert page.count("<td>up</td>") == 4
+    assert f"http://127.0.0.1:{run.ports.exporter}/metrics" in run.pages
 
 
 def test_nothing_is_left_behind(run):

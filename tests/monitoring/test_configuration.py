@@ -1,6 +1,7 @@
 """The configuration that the native chain runs on."""
 
 import json
+import re
 import stat
 import subprocess
 from dataclasses import replace
@@ -58,6 +59,16 @@ def test_prometheus_gets_the_settings_intervals_and_the_chains_addresses(layout,
     assert waits["VLLMPrefixCacheHitRateLow"] == "10s"
     runbooks = layout.prometheus / "assets" / "runbooks"
     assert (runbooks / "VLLMPrefixCacheHitRateLow.md").is_file()
+
+
+def test_the_page_that_prometheus_serves_knows_the_settings_and_real_metrics(layout, settings):
+    configuration.write(layout, settings, PORTS, "http://127.0.0.1:1001")
+    page = (layout.prometheus / "consoles" / "console.html").read_text()
+    assert "@" not in page
+    assert "of the last 20s; alert below 50 %" in page
+    assert "alert above 90 %" in page
+    queried = set(re.findall(r"vllm:\w+", page))
+    assert queried == {"vllm:prefix_cache_hit_rate", "vllm:gpu_memory_usage", "vllm:gpu_info"}
 
 
 def test_the_default_intervals_keep_the_kits_own_timeout():
