@@ -21,7 +21,7 @@ log = structlog.get_logger()
 MAX_SERVERS = 1024
 """Most that are asked at once."""
 
-_OWN_SERIES = f"\n{BUILD_INFO.name}{{".encode()
+_OWN_SERIES = f"{BUILD_INFO.name}{{".encode()
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def read(body: Body) -> engine.ServerReading:
         raise UpstreamError(
             State.INVALID, "the page has more series than any vLLM server's: is this vLLM?"
         ) from error
-    if not page.spelling or _OWN_SERIES in body.content:
+    if not page.spelling or _is_own(body):
         raise UpstreamError(State.NOT_VLLM, _not_vllm(body))
     if page.format == "openmetrics" and not page.complete:
         raise UpstreamError(State.INVALID, "the page breaks off: it has no # EOF at its end")
@@ -144,8 +144,12 @@ def read(body: Body) -> engine.ServerReading:
     return engine.read(page)
 
 
+def _is_own(body: Body) -> bool:
+    return body.content.startswith(_OWN_SERIES) or b"\n" + _OWN_SERIES in body.content
+
+
 def _not_vllm(body: Body) -> str:
-    if _OWN_SERIES in body.content:
+    if _is_own(body):
         return "the page is a vLLM exporter's own: give vLLM's URL"
     kind = body.content_type.partition(";")[0]
     if kind and kind not in ("text/plain", exposition.OPENMETRICS):
