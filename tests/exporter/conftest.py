@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from exporter.collectors.server import ServerCollector
 from exporter.options import Server
@@ -170,6 +172,14 @@ class Helpers:
     @staticmethod
     def recording(name: str) -> bytes:
         return (RECORDINGS / f"{name}.txt").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_log() -> Iterator[None]:
+    """Undo what a test's command line set up: the stderr that it logs to ends with the test."""
+    yield
+    structlog.reset_defaults()
+    logging.basicConfig(handlers=[], force=True)
 
 
 @pytest.fixture

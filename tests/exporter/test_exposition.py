@@ -22,7 +22,9 @@ def by_series(samples):
             "nan" if math.isnan(sample.value) else float(sample.value)
         )
     # Of series that contradict themselves none is believed.
-    return {series: values for series, values in found.items() if values != {"nan"} and len(values) == 1}
+    return {
+        series: values for series, values in found.items() if values != {"nan"} and len(values) == 1
+    }
 
 
 def fully_parsed(text):
@@ -77,13 +79,23 @@ def test_format_is_told_by_content_type_then_by_eof(helpers):
 
 
 _label_value = st.text(
-    st.characters(codec="utf-8", exclude_characters="\r\x00", exclude_categories=("Cs", "Zl", "Zp", "Cc")), max_size=12
+    st.characters(
+        codec="utf-8", exclude_characters="\r\x00", exclude_categories=("Cs", "Zl", "Zp", "Cc")
+    ),
+    max_size=12,
 ).map(lambda text: text)
 _escaped = st.lists(
-    st.one_of(_label_value, st.sampled_from(['\\"', "\\\\", "\\n", "{", "}", ",", "=", " "])), max_size=4
-).map(lambda parts: "".join(p if p in ('\\"', "\\\\", "\\n") else p.replace("\\", "").replace('"', "") for p in parts))
+    st.one_of(_label_value, st.sampled_from(['\\"', "\\\\", "\\n", "{", "}", ",", "=", " "])),
+    max_size=4,
+).map(
+    lambda parts: "".join(
+        p if p in ('\\"', "\\\\", "\\n") else p.replace("\\", "").replace('"', "") for p in parts
+    )
+)
 _labels = st.dictionaries(
-    st.sampled_from(["engine", "model_name", "sleep_state", "pid", "_x", "le"]), _escaped, max_size=4
+    st.sampled_from(["engine", "model_name", "sleep_state", "pid", "_x", "le"]),
+    _escaped,
+    max_size=4,
 )
 _value = st.one_of(
     st.floats().map(repr),
@@ -96,7 +108,13 @@ _value = st.one_of(
 def _series(draw):
     name = draw(
         st.sampled_from(
-            [*NAMES, "vllm:prefix_cache_hits_created", "vllm:iteration_tokens_total_sum", "up", *SPELLINGS]
+            [
+                *NAMES,
+                "vllm:prefix_cache_hits_created",
+                "vllm:iteration_tokens_total_sum",
+                "up",
+                *SPELLINGS,
+            ]
         )
     )
     labels = draw(_labels)
@@ -104,13 +122,22 @@ def _series(draw):
     if inner and draw(st.booleans()):
         inner += ","
     block = f"{{{inner}}}" if inner or draw(st.booleans()) else ""
-    blank = draw(st.sampled_from([" ", "\t", "  "])) if not block else draw(st.sampled_from([" ", "  "]))
+    blank = (
+        draw(st.sampled_from([" ", "\t", "  "]))
+        if not block
+        else draw(st.sampled_from([" ", "  "]))
+    )
     stamp = draw(st.sampled_from(["", " 1795957099000"]))
     return f"{name}{block}{blank}{draw(_value)}{stamp}"
 
 
 _noise = st.sampled_from(
-    ["# HELP vllm:prefix_cache_hits_total vllm:prefix_cache_hits_total 5", "", "# vllm:x{ 1", "# TYPE up gauge"]
+    [
+        "# HELP vllm:prefix_cache_hits_total vllm:prefix_cache_hits_total 5",
+        "",
+        "# vllm:x{ 1",
+        "# TYPE up gauge",
+    ]
 )
 
 
@@ -139,13 +166,13 @@ def test_no_bytes_make_it_fail_or_cost_another_line(garbage, name):
     [
         'vllm:prefix_cache_queries_total{engine="0} 5',
         'vllm:prefix_cache_queries_total{engine="0",engine="1"} 5',
-        'vllm:prefix_cache_queries_total{engine=0} 5',
+        "vllm:prefix_cache_queries_total{engine=0} 5",
         'vllm:prefix_cache_queries_total{engine="0"} 0x10',
         'vllm:prefix_cache_queries_total{engine="0"} 1_000',
         'vllm:prefix_cache_queries_total{engine="0"}',
         'vllm:prefix_cache_queries_total{engine="0"} five',
         'vllm:prefix_cache_queries_total{engine="0"} 5 x',
-        "vllm:prefix_cache_queries_total{engine=\"\udcff\"} 5",
+        'vllm:prefix_cache_queries_total{engine="\udcff"} 5',
     ],
 )
 def test_wrong_line_is_counted_and_costs_only_itself(line):
@@ -171,7 +198,10 @@ def test_line_without_its_end_is_not_used_as_its_number_may_be_cut(helpers):
 
 
 def test_escapes_in_labels_are_undone(helpers):
-    names = {s.labels.get("model_name") for s in exposition.parse(helpers.page("f12-labels"), READ).samples}
+    names = {
+        s.labels.get("model_name")
+        for s in exposition.parse(helpers.page("f12-labels"), READ).samples
+    }
     assert 'a"b\\c/{d}\nü,e="f"' in names
 
 
@@ -208,7 +238,7 @@ def test_hostile_pages_take_time_in_proportion_to_their_size(body):
 
 
 def test_page_of_more_wanted_lines_than_any_server_has_is_refused():
-    line = b"vllm:kv_cache_usage_perc{engine=\"%d\"} 1\n"
+    line = b'vllm:kv_cache_usage_perc{engine="%d"} 1\n'
     body = b"".join(line % number for number in range(exposition.MAX_WANTED_LINES + 1))
     with pytest.raises(exposition.TooManyLinesError):
         exposition.parse(body, READ)

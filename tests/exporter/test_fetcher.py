@@ -99,7 +99,9 @@ def test_login_wanted_is_unauthorized(stand_in, helpers, status):
     assert "bearer_token_file" in found.message
 
 
-@pytest.mark.parametrize("status", ["404 Not Found", "500 Internal Server Error", "503 Busy", "204 No"])
+@pytest.mark.parametrize(
+    "status", ["404 Not Found", "500 Internal Server Error", "503 Busy", "204 No"]
+)
 def test_other_statuses_are_http_errors_with_their_number(stand_in, helpers, status):
     server = stand_in(helpers.always(helpers.answer(b"", status)))
     found = failure(server.url)
@@ -127,9 +129,7 @@ def test_slow_answer_is_a_timeout(stand_in, helpers):
 
 
 @pytest.mark.parametrize("part", ["status", "headers", "body", "chunks"])
-def test_one_byte_at_a_time_is_a_timeout_whatever_part_of_the_answer_drips(
-    stand_in, helpers, part
-):
+def test_one_byte_at_a_time_is_a_timeout_whatever_part_of_the_answer_drips(stand_in, helpers, part):
     def drip(connection):
         helpers.request_head(connection)
         connection.sendall(
@@ -140,7 +140,9 @@ def test_one_byte_at_a_time_is_a_timeout_whatever_part_of_the_answer_drips(
                 "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
             }[part]
         )
-        line = {"status": b"2", "headers": b"X-A: b\r\n", "body": b"v", "chunks": b"1\r\nv\r\n"}[part]
+        line = {"status": b"2", "headers": b"X-A: b\r\n", "body": b"v", "chunks": b"1\r\nv\r\n"}[
+            part
+        ]
         while True:
             for byte in line:
                 connection.sendall(bytes([byte]))
@@ -228,7 +230,9 @@ def test_gzip_that_a_proxy_adds_is_read(stand_in, helpers):
     ids=["not gzip", "cut", "brotli", "nothing"],
 )
 def test_broken_or_unknown_compression_is_invalid(stand_in, helpers, encoding, body):
-    server = stand_in(helpers.always(helpers.answer(body, "200 OK", f"Content-Encoding: {encoding}")))
+    server = stand_in(
+        helpers.always(helpers.answer(body, "200 OK", f"Content-Encoding: {encoding}"))
+    )
     assert failure(server.url).state is State.INVALID
 
 
@@ -363,7 +367,10 @@ def test_tls_with_the_servers_own_ca(stand_in, helpers, certificate):
     assert fetch(2.0).content == PAGE
     assert server.connections == 1
     # Without it, or under another name, the certificate is not accepted, and that is said.
-    for refused in (failure(url), failure(f"https://127.0.0.1:{server.port}", ca_file=certificate[0])):
+    for refused in (
+        failure(url),
+        failure(f"https://127.0.0.1:{server.port}", ca_file=certificate[0]),
+    ):
         assert refused.state is State.UNREACHABLE
         assert "ca_file" in refused.message
 

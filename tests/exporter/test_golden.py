@@ -26,9 +26,7 @@ _COUNTERS = re.compile(
 def advanced(page: bytes) -> bytes:
     """The page half a minute later: of each cache 1000 looked up, 600 found."""
     step = {b"queries": 1000.0, b"hits": 600.0}
-    return _COUNTERS.sub(
-        lambda m: m[1] + str(float(m[3]) + step[m[2]]).encode(), page
-    )
+    return _COUNTERS.sub(lambda m: m[1] + str(float(m[3]) + step[m[2]]).encode(), page)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +46,9 @@ def test_page_of_the_exporter_is_the_golden_one(path, helpers, request):
     assert shown == golden.read_text()
 
 
-@pytest.mark.parametrize("golden", sorted((HERE / "golden").glob("*.metrics")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "golden", sorted((HERE / "golden").glob("*.metrics")), ids=lambda p: p.stem
+)
 def test_golden_pages_are_valid_and_have_no_series_twice(golden):
     seen = set()
     for family in text_string_to_metric_families(golden.read_text()):

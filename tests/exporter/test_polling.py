@@ -65,7 +65,7 @@ def test_one_servers_failure_touches_no_others_figures(stand_in, helpers):
         for family in families
         for sample in family.samples
         if sample.name in ("vllm_exporter_upstream_up", "vllm:kv_cache_usage")
-        or sample.labels.get("state") in ("timeout", "http_error", "unreachable") and sample.value
+        or (sample.labels.get("state") in ("timeout", "http_error", "unreachable") and sample.value)
     }
     assert values[("vllm:kv_cache_usage", "good")] == 0.5
     up = {server: v for (name, server), v in values.items() if name == "vllm_exporter_upstream_up"}
@@ -92,7 +92,9 @@ def test_hung_thread_is_left_behind_and_its_server_not_asked_again_until_it_is_b
 
 def test_scrape_that_has_less_time_than_the_server_may_take_gets_less():
     hanging = Hanging()
-    collector = ServerCollector([Server("s", "http://h", timeout_seconds=9.0)], 300.0, lambda _: hanging)
+    collector = ServerCollector(
+        [Server("s", "http://h", timeout_seconds=9.0)], 300.0, lambda _: hanging
+    )
     began = time.monotonic()
     collector.collect(0.2)
     assert time.monotonic() - began < 1.0
@@ -105,7 +107,9 @@ def test_replaced_servers_keep_their_window_if_they_stay(helpers):
     def open_fetcher(server):
         return fetchers.setdefault(server.name, helpers.ScriptedFetcher())
 
-    stays, goes, comes = (Server(name, f"http://{name}:8000") for name in ("stays", "goes", "comes"))
+    stays, goes, comes = (
+        Server(name, f"http://{name}:8000") for name in ("stays", "goes", "comes")
+    )
     collector = ServerCollector([stays, goes], 300.0, open_fetcher, clock.monotonic, clock.wall)
 
     def scrape(queries, hits):

@@ -104,7 +104,9 @@ def test_old_names_are_read_and_said_so(watch, helpers):
 def test_old_and_new_names_on_one_page_count_once(watch, helpers):
     before = helpers.page("f07-v0.10-both-names")
     watch.scrape(before)
-    page = watch.scrape(before.replace(b"} 10240.0", b"} 11240.0").replace(b"} 5120.0", b"} 5720.0"))
+    page = watch.scrape(
+        before.replace(b"} 10240.0", b"} 11240.0").replace(b"} 5120.0", b"} 5720.0")
+    )
     assert page[RATE] == pytest.approx(0.6)
     assert page[f"vllm:prefix_cache_window_query_tokens{MODEL}"] == 1000
 

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ def observe(window, at, queries, hits, created=None, key=KEY, wall=None):
 
 def interpolated(points, at):
     """Value of a counter at a time, straight between the points around it."""
-    for (t0, v0), (t1, v1) in zip(points, points[1:], strict=False):
+    for (t0, v0), (t1, v1) in itertools.pairwise(points):
         if t0 <= at <= t1:
             return v0 + (v1 - v0) * (at - t0) / (t1 - t0)
     return points[0][1] if at < points[0][0] else points[-1][1]
@@ -84,7 +86,9 @@ def test_rate_is_within_0_and_1_whatever_happens(events):
         if event == "engine gone":
             assert window.observe({}, now, WALL + now) == {}
             continue
-        totals = observe(window, now, queries, hits, created if tells else None, wall=WALL + now + step)
+        totals = observe(
+            window, now, queries, hits, created if tells else None, wall=WALL + now + step
+        )
         assert totals.queries >= 0
         assert totals.hits >= 0
         assert totals.hit_rate is None or 0 <= totals.hit_rate <= 1
