@@ -1,5 +1,7 @@
 """``python -m alerts``."""
 
+import sys
+
 from alerts.cli import main
 
-main(prog_name="python -m alerts")
+sys.exit(main())

@@ -27,11 +27,11 @@ class _BadSettings(click.ClickException):
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+def command() -> None:
     """Alerts of the vLLM monitoring kit: build the rule files, or list what is in them."""
 
 
-@main.command()
+@command.command()
 @_SETTINGS
 @click.option(
     "--output",
@@ -51,7 +51,7 @@ def build(settings_file: Path | None, output: Path) -> None:
         click.echo(path)
 
 
-@main.command("list")
+@command.command("list")
 @_SETTINGS
 def list_alerts(settings_file: Path | None) -> None:
     """Print a table of all alerts."""
@@ -71,3 +71,15 @@ def _load(settings_file: Path | None) -> Settings:
         return load(settings_file)
     except SettingsError as error:
         raise _BadSettings(str(error)) from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
+    try:
+        command.main(arguments, prog_name="python -m alerts", standalone_mode=False)
+    except click.ClickException as error:
+        click.echo(f"alerts: {error.format_message()}", err=True)
+        return error.exit_code
+    except click.Abort:
+        return 1
+    return 0

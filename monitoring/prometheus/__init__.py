@@ -1,0 +1,1 @@
+"""Prometheus' configuration, and the target files that it reads."""

@@ -1,0 +1,111 @@
+"""``python -m monitoring setup``: gets what the chain is made of.
+
+Everything lands below ``.tools/``; what is there already is only looked at, so a second run
+takes a moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from monitoring import binaries, folders
+from monitoring.errors import SetupError
+from monitoring.vllm import install, interpreter
+
+
+@dataclass
+class Narration:
+    """What a user reads while something is fetched: a spinner, or plain lines in a log."""
+
+    console: Console
+    progress: Progress | None = None
+    _step: str = ""
+
+    def remark(self, text: str) -> None:
+        """Say something that stays."""
+        self.console.print(text, style="yellow", highlight=False, soft_wrap=True, markup=False)
+
+    def done(self, text: str) -> None:
+        """Say what is there now."""
+        self.console.print(f"✓ {text}", highlight=False, soft_wrap=True, markup=False)
+
+    def step(self, text: str) -> None:
+        """Say what begins."""
+        self._step = text
+        if self.progress:
+            self.progress.update(self.progress.task_ids[0], description=text, detail="")
+        else:
+            self.console.print(f"… {text}", highlight=False, soft_wrap=True, markup=False)
+
+    def detail(self, text: str) -> None:
+        """Say where the step is; only shown where it can be overwritten."""
+        if self.progress:
+            room = max(self.console.width - len(self._step) - 16, 0)
+            self.progress.update(self.progress.task_ids[0], detail=text[:room])
+
+
+@contextlib.contextmanager
+def narration(console: Console) -> Iterator[Narration]:
+    """Show steps on a console, with a spinner where that is a terminal."""
+    if not console.is_terminal:
+        yield Narration(console)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[detail]}", style="dim", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task("looking for what is there", total=None, detail="")
+        yield Narration(console, progress)
+
+
+def prepare_binaries(tools: Path, *, development: bool, narrator: Narration) -> dict[str, Path]:
+    """Find or fetch Prometheus and Alertmanager, and for development their checkers too.
+
+    Raises:
+        SetupError: One of them can neither be found nor fetched.
+    """
+    names = binaries.DEVELOPMENT if development else binaries.CHAIN
+    found = binaries.provide(names, tools, remark=narrator.remark, step=narrator.step)
+    for name, path in found.items():
+        narrator.done(f"{name}: {path}")
+    return found
+
+
+def prepare_vllm(tools: Path, *, narrator: Narration) -> Path:
+    """Find vLLM, or install its CPU build into an environment of its own.
+
+    Raises:
+        SetupError: It cannot be installed.
+    """
+    version = interpreter.wanted_version()
+    try:
+        python = interpreter.find(tools)
+    except SetupError:
+        narrator.remark(install.THIRD_PARTY_NOTE)
+        python = install.install(tools, version, step=narrator.step, detail=narrator.detail)
+    narrator.done(f"vLLM {version}: {python}")
+    return python
+
+
+@click.command()
+@click.option("--binaries", "only_binaries", is_flag=True, help="Prometheus and Alertmanager.")
+@click.option("--vllm", "only_vllm", is_flag=True, help="vLLM, as a build for CPUs.")
+@click.option("--dev", is_flag=True, help="Also what the tests need: promtool, amtool and others.")
+def setup(*, only_binaries: bool, only_vllm: bool, dev: bool) -> None:
+    """Get what the chain is made of: all, or only what the options name."""
+    everything = not (only_binaries or only_vllm)
+    with narration(Console(stderr=True)) as narrator:
+        if only_binaries or everything:
+            prepare_binaries(folders.tools(), development=dev, narrator=narrator)
+        if only_vllm or everything:
+            prepare_vllm(folders.tools(), narrator=narrator)

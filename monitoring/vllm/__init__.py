@@ -1,0 +1,1 @@
+"""The bundled vLLM server: its tiny model, its command line, its own environment."""
