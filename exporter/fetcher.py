@@ -14,7 +14,15 @@ from urllib.parse import unquote, urlsplit
 from exporter.bodies import BodyError, read_body
 from exporter.exposition import OPENMETRICS
 from exporter.options import Server
-from exporter.upstream import Body, State, UpstreamError, check_status, timed_out, translated
+from exporter.upstream import (
+    Body,
+    State,
+    UpstreamError,
+    check_status,
+    metrics_url,
+    timed_out,
+    translated,
+)
 
 MAX_PAGE_BYTES = 32 * 1024 * 1024
 """Largest page that is read; a real one has 45 kB, and 79 kB with two engines."""
@@ -37,10 +45,10 @@ class HTTPFetcher:
         Raises:
             OSError: The server's CA file cannot be read (an ssl.SSLError: is none).
         """
-        parts = urlsplit(server.url)
+        parts = urlsplit(metrics_url(server.url))
         self._server = server
         self._monotonic = monotonic
-        self._target = metrics_path(server.url)
+        self._target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         self._address = (parts.hostname or "", parts.port)
         self._context = tls_context(server) if parts.scheme == "https" else None
         self._headers = {
@@ -149,18 +157,6 @@ class HTTPFetcher:
             raise UpstreamError(
                 State.UNAUTHORIZED, f"cannot read bearer_token_file {path} ({reason})"
             ) from error
-
-
-def metrics_path(url: str) -> str:
-    """Return path and query of the metrics page of the server at ``url``.
-
-    A path that already ends in ``/metrics`` is kept.
-    """
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    if not path.endswith("/metrics"):
-        path += "/metrics"
-    return f"{path}?{parts.query}" if parts.query else path
 
 
 def tls_context(server: Server) -> ssl.SSLContext:

@@ -7,6 +7,7 @@ import ssl
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 _HTTP_OK = 200
 _HTTP_REDIRECTS = range(300, 400)
@@ -75,6 +76,18 @@ class Fetcher(Protocol):
 
     def close(self) -> None:
         """Let go of the connection."""
+
+
+def metrics_url(base: str) -> str:
+    """Return the URL of the metrics page of the server at ``base``.
+
+    A URL whose path already ends in ``/metrics`` is kept.
+    """
+    parts = urlsplit(base)
+    path = parts.path.rstrip("/")
+    if not path.endswith("/metrics"):
+        path += "/metrics"
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
 def check_status(status: int) -> None:

@@ -15,10 +15,10 @@ import zlib
 import pytest
 
 from exporter import fetcher
-from exporter.fetcher import HTTPFetcher, metrics_path
+from exporter.fetcher import HTTPFetcher
 from exporter.options import Server
 from exporter.polling import Poller, poll
-from exporter.upstream import State, UpstreamError
+from exporter.upstream import State, UpstreamError, metrics_url
 
 PAGE = b'vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.5\n'
 
@@ -318,17 +318,17 @@ def test_password_of_the_url_is_in_no_message(stand_in, helpers):
 
 
 @pytest.mark.parametrize(
-    ("url", "path"),
+    ("base", "url"),
     [
-        ("http://h:8000", "/metrics"),
-        ("http://h:8000/", "/metrics"),
-        ("http://h:8000/metrics", "/metrics"),
-        ("http://h:8000/vllm", "/vllm/metrics"),
-        ("http://h:8000/metrics/?x=1", "/metrics?x=1"),
+        ("http://h:8000", "http://h:8000/metrics"),
+        ("http://h:8000/", "http://h:8000/metrics"),
+        ("http://h:8000/metrics", "http://h:8000/metrics"),
+        ("http://h:8000/vllm", "http://h:8000/vllm/metrics"),
+        ("http://h:8000/metrics/?x=1", "http://h:8000/metrics?x=1"),
     ],
 )
-def test_path_of_the_page(url, path):
-    assert metrics_path(url) == path
+def test_url_of_the_page(base, url):
+    assert metrics_url(base) == url
 
 
 @pytest.fixture(scope="module")

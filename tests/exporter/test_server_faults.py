@@ -1,5 +1,7 @@
 """What each fault that other monitors stumble over comes to on the exporter's page."""
 
+import time
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -357,3 +359,16 @@ def test_load_balancer_that_alternates_between_two_servers_shows_no_wrong_rate(w
             page = watch.scrape(body)
             assert R not in page
     assert page["vllm_exporter_upstream_counter_resets_total"] >= 8
+
+
+def test_32_engines_on_a_page_of_a_megabyte_are_read_in_little_time(watch, helpers):
+    body = helpers.recording("synthetic-vllm-0.30.0/metrics-full")
+    page = b"".join(body.replace(b'engine="0"', b'engine="%d"' % n) for n in range(32))
+    later = page.replace(b"} 300.0", b"} 1300.0").replace(b"} 160.0", b"} 760.0")
+    watch.scrape(page)
+    began = time.process_time()
+    shown = watch.scrape(later)
+    assert time.process_time() - began < 0.25
+    assert shown["vllm:prefix_cache_hit_rate{model_name=demo-model}"] == pytest.approx(0.6)
+    assert shown["vllm:prefix_cache_window_query_tokens{model_name=demo-model}"] == 32_000
+    assert shown["vllm_exporter_upstream_parse_errors_total"] == 0
