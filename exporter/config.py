@@ -138,10 +138,11 @@ class _Files:
             or self._timeout_seconds,
             gpus=gpus,
         )
-        try:
-            tls_context(server)
-        except (OSError, ssl.SSLError) as error:
-            raise Fault(self._document, (*path, "ca_file"), "holds no certificate") from error
+        if server.ca_file:
+            try:
+                tls_context(server.ca_file)
+            except (OSError, ssl.SSLError) as error:
+                raise Fault(self._document, (*path, "ca_file"), "holds no certificate") from error
         return server
 
     def _parsed(self, path: KeyPath, parse: Callable[[str], T]) -> T | None:

@@ -9,6 +9,8 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from exporter.bodies import BodyError, read_body
@@ -50,7 +52,7 @@ class HTTPFetcher:
         self._monotonic = monotonic
         self._target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         self._address = (parts.hostname or "", parts.port)
-        self._context = tls_context(server) if parts.scheme == "https" else None
+        self._context = tls_context(server.ca_file) if parts.scheme == "https" else None
         self._headers = {
             "Accept": ACCEPT,
             "Accept-Encoding": "identity",
@@ -159,13 +161,22 @@ class HTTPFetcher:
             ) from error
 
 
-def tls_context(server: Server) -> ssl.SSLContext:
+def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     """Return the settings of TLS: certificates are always verified.
+
+    Args:
+        ca_file: Certificates to believe; None for the system's.
 
     Raises:
         OSError: The CA file cannot be read, or holds no certificate (ssl.SSLError).
     """
-    return ssl.create_default_context(cafile=server.ca_file)
+    return ssl.create_default_context(cafile=ca_file) if ca_file else _system_context()
+
+
+@lru_cache(maxsize=1)
+def _system_context() -> ssl.SSLContext:
+    # The system's certificates take 10 ms and some MiB to load: once for all servers.
+    return ssl.create_default_context()
 
 
 def _userinfo(url: str) -> dict[str, str]:
