@@ -18,7 +18,7 @@ from monitoring.smoke.client import Client
 from monitoring.smoke.prompt import words
 
 SHORTEST_WORDS = 16
-SETTLE_SECONDS = 2.0
+SETTLE_SECONDS = 1.0
 """How long the counters may lag behind an answer."""
 
 
