@@ -11,14 +11,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from monitoring.bench import measurement
+from monitoring.bench import measurement, table
 from monitoring.bench.comparison import compared
 from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.measurement import Point, measure
-from monitoring.bench.report import DATA, MARKDOWN, Report, write
+from monitoring.bench.report import DATA, Report, write
 from monitoring.bench.scenario import Scenario, Target
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.bench.settings import LoadOptions
@@ -154,12 +153,12 @@ def _finish(load: LoadOptions, report: Report) -> None:
         paths = write(report, load.output)
     except OSError as error:
         raise click.ClickException(f"{load.output} cannot be written: {error.strerror}") from None
-    by_name = {path.name: path for path in paths}
     if load.as_json:
-        click.echo(by_name[DATA].read_text(encoding="utf-8"), nl=False)
+        click.echo((load.output / DATA).read_text(encoding="utf-8"), nl=False)
         return
     console = Console()
-    console.print(Markdown(by_name[MARKDOWN].read_text(encoding="utf-8")))
+    console.print(table.results(report))
+    console.print(table.agreement(report))
     console.print(f"Written: {', '.join(str(_short(path)) for path in paths)}", soft_wrap=True)
 
 
