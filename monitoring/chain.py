@@ -22,6 +22,7 @@ from monitoring.supervision.component import Component
 from monitoring.supervision.errors import ChainError
 from monitoring.vllm import interpreter, model, server
 
+_TINY_START_SECONDS = 2 * server.START_SECONDS  # two busy cores took 115 s once
 _MODEL_START_SECONDS = 3600.0  # a real model may have to be downloaded first
 _VLLM_STOP_SECONDS = 20.0
 _GRAFANA_START_SECONDS = 90.0  # its first start builds a database
@@ -129,7 +130,7 @@ def vllm(python: Path, options: ChainOptions, layout: Layout) -> Component:
         # The limit that is reported must be one that the simulated GPU could have.
         limit = [f"--gpu-memory-utilization={NORMAL_USAGE}"] if options.simulated_gpu else []
         command = server.cpu_server(python, folder, port=port, extra=limit)
-        start_seconds = server.START_SECONDS
+        start_seconds = _TINY_START_SECONDS
     return Component(
         name="vllm",
         command=command.arguments,
@@ -221,6 +222,7 @@ def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
             f"--web.listen-address={HOST}:{ports.prometheus}",
             f"--web.external-url=http://{HOST}:{ports.prometheus}",
             f"--web.user-assets={layout.prometheus / 'assets'}",
+            f"--web.console.templates={layout.prometheus / 'consoles'}",
             # The kit's alerts wait 1 to 5 minutes. By default Prometheus forgets such waits at a
             # restart, and a firing alert would be reported resolved and then firing again.
             "--rules.alert.for-grace-period=1m",

@@ -16,11 +16,13 @@ import alerts
 import dashboards.build
 from alerts import build as alert_rules
 from alerts.settings import Settings, load
+from exporter import catalogue
 from monitoring.options import HOST, Ports
 from monitoring.prometheus import targets
 
 _SOURCES = Path(__file__).resolve().parent
 _RUNBOOKS = Path(alerts.__file__).resolve().with_name("runbooks")
+CONSOLE = "console.html"
 _RECEIVER = "receiver:19095"
 _MAX_SCRAPE_TIMEOUT_SECONDS = 10.0
 
@@ -110,6 +112,9 @@ def write(layout: Layout, settings: Settings, ports: Ports, server_url: str) -> 
     if _RUNBOOKS.is_dir():
         shutil.copytree(_RUNBOOKS, assets / "runbooks", dirs_exist_ok=True)
     assets.mkdir(parents=True, exist_ok=True)
+    consoles = layout.prometheus / "consoles"
+    consoles.mkdir(exist_ok=True)
+    (consoles / CONSOLE).write_text(console(settings), encoding="utf-8")
     _write_yaml(layout.alertmanager, alertmanager(settings, ports))
 
 
@@ -138,6 +143,23 @@ def prometheus(settings: Settings) -> dict[str, Any]:
     if scrape.seconds < _MAX_SCRAPE_TIMEOUT_SECONDS:
         content["global"]["scrape_timeout"] = str(scrape)
     return content
+
+
+def console(settings: Settings) -> str:
+    """Return the page that Prometheus serves below ``/consoles/``."""
+    text = (_SOURCES / CONSOLE).read_text(encoding="utf-8")
+    values = {
+        "REFRESH": f"{max(2.0, settings.intervals.scrape.seconds):.0f}",
+        "WINDOW": str(settings.cache.window),
+        "LOW": f"{settings.cache.hit_rate.low * 100:g}",
+        "HIGH": f"{settings.memory.usage.high * 100:g}",
+        "HIT_RATE": catalogue.PREFIX_CACHE_HIT_RATE.name,
+        "USAGE": catalogue.GPU_MEMORY_USAGE.name,
+        "INFO": catalogue.GPU_INFO.name,
+    }
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text
 
 
 def alertmanager(settings: Settings, ports: Ports) -> dict[str, Any]:

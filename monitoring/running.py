@@ -20,7 +20,7 @@ from monitoring.supervision.errors import ChainError
 from monitoring.supervision.guardian import Guardian
 from monitoring.supervision.interrupt import Interrupt
 from monitoring.supervision.process import stop_session
-from monitoring.supervision.supervisor import RestartPolicy, Supervised, Supervisor
+from monitoring.supervision.supervisor import RestartPolicy, Supervised, Supervisor, answers
 
 _LEFTOVER_SECONDS = 10.0
 _CLOCK_SECONDS = 2.0  # start times are rounded, and counted from a rounded boot time
@@ -77,6 +77,25 @@ class RunningChain:
         """Return the root URL of a program; the server's also where it is not the chain's own."""
         one = self.find(name)
         return one.component.url if one else chain.vllm_url(self.options)
+
+    def pages(self) -> list[tuple[str, str]]:
+        """Return what a person may open now, with what it shows.
+
+        Debian's Prometheus comes without its web pages, so each is tried.
+        """
+        prometheus = self.url("prometheus")
+        candidates = [
+            (f"{prometheus}/consoles/{configuration.CONSOLE}", "both gauges and the alerts"),
+            (f"{prometheus}/query", "Prometheus' own pages"),
+            (f"{self.url('exporter')}/metrics", "the exporter's metrics"),
+            (f"{prometheus}/user/runbooks/VLLMPrefixCacheHitRateLow.md", "a runbook"),
+        ]
+        pages = [(page, meaning) for page, meaning in candidates if answers(page)]
+        if grafana := self.find("grafana"):
+            password = self.layout.grafana / "admin-password"
+            shown = f"the dashboards (user admin, password in {password})"
+            pages.insert(0, (grafana.component.url, shown))
+        return pages
 
     def write_state(self) -> None:
         """Write down what runs, for ``status`` and ``down``."""

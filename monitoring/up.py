@@ -87,13 +87,9 @@ def command(
 def _introduce(running_chain: RunningChain, display: Display) -> None:
     """Say what to open."""
     display.say("")
-    for name in ("grafana", "prometheus", "alertmanager", "exporter", "vllm"):
-        if one := running_chain.find(name):
-            display.say(f"  {name:<13}{one.component.url}")
-    if grafana := running_chain.find("grafana"):
-        password = running_chain.layout.grafana / "admin-password"
-        display.say(f"Grafana at {grafana.component.url}: user admin, password in {password}")
-    else:
+    for page, meaning in running_chain.pages():
+        display.say(f"  {page}  {meaning}")
+    if running_chain.find("grafana") is None:
         display.say(_NO_GRAFANA)
     display.say(
         f"Notifications appear here and in {running_chain.layout.notifications}. Ctrl-C stops "

@@ -111,13 +111,8 @@ def _linger(story: Story, chain_running: RunningChain, display: Display) -> None
     """Keep the chain running, with a little traffic, until the user wants to stop."""
     display.still()
     display.say("\nThe chain keeps running, with a little good traffic. Look at", style="bold")
-    display.say(f"  {chain_running.url('prometheus')}/graph?g0.expr=vllm%3Aprefix_cache_hit_rate")
-    display.say(f"  {chain_running.url('prometheus')}/alerts")
-    display.say(f"  {chain_running.url('alertmanager')}")
-    display.say(f"  {chain_running.url('exporter')}/metrics")
-    if grafana := chain_running.find("grafana"):
-        password = chain_running.layout.grafana / "admin-password"
-        display.say(f"  {grafana.component.url}  (user admin, password in {password})")
+    for page, meaning in chain_running.pages():
+        display.say(f"  {page}  {meaning}")
     display.say("Ctrl-C stops everything.")
     with story.traffic("shared", rate=_IDLE_RATE):
         while True:

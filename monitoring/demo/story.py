@@ -18,7 +18,7 @@ from monitoring.demo import outcome, pages
 from monitoring.demo.outcome import Delivery, Outcome
 from monitoring.demo.pages import Comparison, PageError
 from monitoring.demo.prompts import Kind
-from monitoring.demo.traffic import Traffic, served_model
+from monitoring.demo.traffic import Traffic, TrafficError, served_model
 from monitoring.display import Display
 from monitoring.notification import Notification
 from monitoring.prometheus_api import Prometheus, PrometheusError
@@ -41,7 +41,7 @@ _GAUGES_SECONDS = 1.0
 _USAGE_STEP = 0.01
 _SLACK_SECONDS = 60.0
 _GOOD_SECONDS = 90.0
-_RECOVERY_SECONDS = 400.0
+_RECOVERY_SECONDS = 660.0
 
 
 T = TypeVar("T")
@@ -68,11 +68,15 @@ class Story:
         self._interrupt = interrupt
         self._prometheus = Prometheus(chain.url("prometheus"))
         self._vllm = chain.url("vllm")
-        self._model = served_model(self._vllm)
+        try:
+            self._model = served_model(self._vllm)
+        except TrafficError as error:
+            raise StoryError(str(error)) from None
         self._gpu = SimulatedGPU(chain.layout.simulated_gpus)
         self._usage = NORMAL_USAGE
         self._gauges = ""
         self._gauges_at = float("-inf")
+        self._step = 0
 
     def play(self, *, crash: bool = False) -> list[Outcome]:
         """Play all of it; with ``crash``, vLLM is killed and comes back in the middle.
@@ -135,7 +139,7 @@ class Story:
             f"exporter {exported:.4f}, vLLM {hits:.0f} found / {queries:.0f} looked up = "
             f"{self.comparison.computed:.4f}"
         )
-        if self.comparison.difference > TOLERANCE:
+        if not self.comparison.difference <= TOLERANCE:  # also where one is not a number
             raise StoryError(f"the hit rates differ by more than {TOLERANCE:g}: {text}")
         self._done(text)
         return self.comparison
@@ -291,7 +295,8 @@ class Story:
 
     def _title(self, text: str) -> None:
         self._display.still()
-        self._display.say(f"\n{text}", style="bold")
+        self._step += 1
+        self._display.say(f"\n{self._step}. {text}", style="bold")
 
     def _done(self, text: str) -> None:
         self._display.still()
