@@ -9,6 +9,10 @@ from monitoring.budget.memory import LOAD_GROWTH_BYTES, safe_utilization
 from monitoring.budget.sizes import GIB
 
 
+SHARE_STEP = 0.05
+"""How much of the share is taken away at a time."""
+
+
 def alert_by_configuration(seen: Observation, limits: Limits) -> Finding | None:
     """Find a configured share that makes the memory alert true for ever."""
     limit, gpu = seen.configuration.utilization, seen.fullest
@@ -68,9 +72,10 @@ def waste(seen: Observation, limits: Limits) -> Finding | None:
         return None
     share = seen.configuration.utilization
     spare = share is not None and seen.cache_usage_most < 1 / 2
-    changes = (
-        (Change("--gpu-memory-utilization", f"{share - 0.05:.2f}"),) if share and spare else ()
-    )
+    changes: tuple[Change, ...] = ()
+    if share is not None and spare:
+        less = min(share - SHARE_STEP, safe_utilization(gpu.usable, limits.high))
+        changes = (Change("--gpu-memory-utilization", f"{less:.2f}"),)
     return Finding(
         name="memory-without-benefit",
         urgency="warning",

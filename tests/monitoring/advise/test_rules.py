@@ -233,6 +233,19 @@ def test_the_published_case() -> None:
     assert advise(after, LIMITS) == []
 
 
+def test_two_findings_on_the_share_do_not_contradict_each_other() -> None:
+    """As it was seen: a share of 0.92 on 24 GiB, and a hit rate of 0.37."""
+    situation = seen(
+        gpus=gpu(0.93, 24),
+        found=37_000,
+        cache_usage_most=0.01,
+        configuration=told(utilization=0.92),
+    )
+    first, second = advise(situation, LIMITS)
+    assert (first.name, second.name) == ("alert-by-configuration", "memory-without-benefit")
+    assert flags(first) == flags(second) == ["--gpu-memory-utilization 0.85"]
+
+
 def test_the_fullest_gpu_decides() -> None:
     both = (*gpu(0.84), GPUObservation("GPU-2", 0.92, 80 * GIB))
     finding = only(seen(gpus=both, configuration=told(utilization=None)))
