@@ -8,7 +8,6 @@ from monitoring.advise.observation import GPUObservation, Observation
 from monitoring.budget.memory import LOAD_GROWTH_BYTES, safe_utilization
 from monitoring.budget.sizes import GIB
 
-
 SHARE_STEP = 0.05
 """How much of the share is taken away at a time."""
 
