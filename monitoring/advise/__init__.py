@@ -1,0 +1,1 @@
+"""What to change: findings from what a server did in the last minutes."""

@@ -1,0 +1,1 @@
+"""What prefix caching brings: measured with vLLM's own load generator."""

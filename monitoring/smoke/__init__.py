@@ -1,0 +1,1 @@
+"""Does it serve right: a short examination of a running server."""

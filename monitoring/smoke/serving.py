@@ -1,0 +1,133 @@
+"""Examinations of the server itself: version, model, answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from monitoring.smoke.check import Check, failed, passed, warned
+from monitoring.smoke.client import Client, RequestError
+
+_NOT_FOUND = 404
+_UNAUTHORIZED = 401
+_LOG = "See the server's log."
+
+
+def version(client: Client) -> Check:
+    """Examine whether the server is there, and which it is."""
+    try:
+        found = str(client.get_object("/version")["version"])
+    except RequestError as error:
+        if error.status == _NOT_FOUND:
+            return warned(
+                "version", "there is no /version: this is not vLLM", "Point the URL at vLLM itself."
+            )
+        return failed("version", str(error), "Start the server, or correct the URL.")
+    except KeyError:
+        return warned("version", "/version tells none", "Point the URL at vLLM itself.")
+    return passed("version", f"vLLM {found}", version=found)
+
+
+def model(client: Client, wanted: str | None) -> tuple[Check, dict[str, Any]]:
+    """Examine which model is served; also return what the server says of it."""
+    try:
+        entries = client.get_object("/v1/models").get("data") or []
+    except RequestError as error:
+        remedy = "Set OPENAI_API_KEY." if error.status == _UNAUTHORIZED else _LOG
+        return failed("model", str(error), remedy), {}
+    entries = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
+    chosen = [entry for entry in entries if wanted in (None, entry["id"])]
+    if not chosen:
+        names = ", ".join(entry["id"] for entry in entries) or "none"
+        what = f"{wanted} is not served; served: {names}" if wanted else "no model is served"
+        return failed("model", what, "Give --model one of them."), {}
+    entry: dict[str, Any] = chosen[0]
+    length = entry.get("max_model_len")
+    context = f", {length} tokens of context" if length else ""
+    return passed(
+        "model", f"{entry['id']}{context}", model=entry["id"], max_model_len=length
+    ), entry
+
+
+def architecture(entry: dict[str, Any]) -> Check:
+    """Examine what the model is, from its files where they are on this machine."""
+    root = str(entry.get("root") or "")
+    if root.endswith(".gguf"):
+        return passed("architecture", f"GGUF file {Path(root).name}", quantization="gguf")
+    path = Path(root) / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8")) if root.startswith("/") else None
+    except (OSError, ValueError):
+        config = None
+    if not isinstance(config, dict):
+        return warned(
+            "architecture",
+            "not told by the API, and the model's config.json is not on this machine",
+            "See the server's log (`architecture`, `quantization`).",
+        )
+    name = ", ".join(config.get("architectures") or ["unknown"])
+    settings = config.get("quantization_config") or {}
+    method = settings.get("quant_method") or "none"
+    return passed(
+        "architecture", f"{name}, quantization {method}", architecture=name, quantization=method
+    )
+
+
+def completion(client: Client, name: str) -> Check:
+    """Examine a completion."""
+    try:
+        answer = client.complete(name, "One, two, three,", tokens=8)
+    except RequestError as error:
+        return failed("completion", str(error), _LOG)
+    if not answer.text:
+        return warned(
+            "completion", "an answer without text", "Try another prompt; see the sampling defaults."
+        )
+    return passed("completion", f"{len(answer.text)} characters in {answer.seconds:.2f} s")
+
+
+def chat(client: Client, name: str) -> Check:
+    """Examine a chat completion."""
+    try:
+        answer = client.chat(name, "Say a word.")
+    except RequestError as error:
+        if "chat template" in str(error).lower():
+            return warned(
+                "chat completion",
+                "the model has no chat template",
+                "Give vLLM one with --chat-template, or use completions only.",
+            )
+        return failed("chat completion", str(error), _LOG)
+    if not answer.text:
+        return warned(
+            "chat completion", "an answer without text", "Look at the chat template's last turn."
+        )
+    return passed("chat completion", f"{len(answer.text)} characters in {answer.seconds:.2f} s")
+
+
+def streaming(client: Client, name: str) -> Check:
+    """Examine whether pieces come one by one."""
+    try:
+        stream = client.stream(name, "One, two, three,", tokens=8)
+    except RequestError as error:
+        return failed("streaming", str(error), _LOG)
+    pieces = len(stream.moments)
+    if not pieces:
+        return failed("streaming", "no piece came", "See the server's log; is a proxy between?")
+    if not stream.ended:
+        return failed(
+            "streaming",
+            f"the stream broke off after {pieces} pieces",
+            "See the server's log; is a proxy with a time limit between?",
+        )
+    spread = stream.moments[-1] - stream.moments[0]
+    if pieces > 1 and spread < 0.02 * stream.moments[-1]:
+        return warned(
+            "streaming",
+            f"{pieces} pieces, all at once after {stream.moments[-1]:.2f} s",
+            "A proxy between seems to buffer: switch that off (nginx: proxy_buffering off).",
+        )
+    return passed(
+        "streaming", f"{pieces} pieces, the first after {stream.moments[0]:.3f} s", pieces=pieces
+    )
