@@ -17,6 +17,7 @@ from monitoring.demo.outcome import Delivery, Outcome
 from monitoring.demo.stage import StoryError
 from monitoring.demo.story import HIT_RATE_LOW, Story
 from monitoring.display import Display
+from monitoring.metrics_page import PageError
 from monitoring.notification import AlertNotice, Notification
 from monitoring.supervision.errors import Interrupted
 from monitoring.supervision.interrupt import Interrupt
@@ -194,5 +195,5 @@ def test_both_counters_come_from_one_page_with_all_engines_together(standin_serv
 
 
 def test_a_page_that_cannot_be_had_is_one_line(free_port):
-    with pytest.raises(pages.PageError, match="cannot be read"):
+    with pytest.raises(PageError, match="cannot be read"):
         pages.counters(f"http://127.0.0.1:{free_port()}")
