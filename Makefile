@@ -48,7 +48,7 @@ build: $(INSTALLED) ## Write rules and dashboards anew from alerts/settings.yml
 setup: $(INSTALLED) ## Get Python packages, Prometheus, Alertmanager and vLLM for CPUs
 	@$(RUN) -m monitoring setup $(ARGS)
 
-vllm: $(INSTALLED) ## Get only vLLM for CPUs (1.3 GB to download)
+vllm: $(INSTALLED) ## Get only vLLM for CPUs (0.8 GB to download)
 	@$(RUN) -m monitoring setup --vllm
 
 secrets: $(PASSWORD) ## Make Grafana's password for docker compose, once

@@ -69,7 +69,7 @@ def install(tools: Path, version: str, *, step: Step, detail: Step) -> Path:
         _check_room(tools)
         step("making an environment for vLLM")
         _make_environment(folder)
-        step(f"installing {CPU_PACKAGE} {version} (1.3 GB to download, some minutes)")
+        step(f"installing {CPU_PACKAGE} {version} (0.8 GB to download, some minutes)")
         _install_package(python, f"{CPU_PACKAGE}=={version}", log, step, detail)
         _pip(python, ["uninstall", "--yes", *UNWANTED], log, detail)
         step("trying whether vLLM starts")

@@ -69,6 +69,7 @@ def find(
     tools: Path,
     option: Path | None = None,
     *,
+    gpu: bool = False,
     current: Path | None = None,
     version: Callable[[Path], str | None] = vllm_version,
 ) -> Path:
@@ -77,6 +78,7 @@ def find(
     Args:
         tools: The folder of fetched things.
         option: What the user asked for; nothing else is tried then, and any version will do.
+        gpu: Whether it is to serve on a GPU, which the environment made here cannot.
         current: The running interpreter, where that is not `sys.executable`.
         version: Tells the vLLM version of an interpreter, or None.
 
@@ -88,12 +90,18 @@ def find(
             raise SetupError(f"{option} is no Python that has vLLM: install vLLM there.")
         return option
     wanted = wanted_version()
-    for python in (current or Path(sys.executable), own_environment(tools) / "bin" / "python"):
+    current = current or Path(sys.executable)
+    candidates = [current] if gpu else [current, own_environment(tools) / "bin" / "python"]
+    for python in candidates:
         if is_same_series(version(python), wanted):
             return python
+    if gpu:
+        raise SetupError(
+            f"vLLM {wanted} for GPUs is not installed beside the kit: run `{current} -m pip "
+            f"install vllm=={wanted}` (the extra `vllm`), or name a Python that has it."
+        )
     raise SetupError(
-        f"vLLM {wanted} is not installed: run `make vllm` (CPU), or install the extra `vllm` on a "
-        "machine with a GPU."
+        f"vLLM {wanted} is not installed: run `make vllm`, or name a Python that has it."
     )
 
 

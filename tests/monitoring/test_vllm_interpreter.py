@@ -44,6 +44,14 @@ def test_then_the_running_interpreter_then_the_own_environment(tmp_path: Path) -
         interpreter.find(tmp_path, **table({}))  # type: ignore[arg-type]
 
 
+def test_the_own_environment_is_not_for_gpus(tmp_path: Path) -> None:
+    own = table({tmp_path / "vllm" / "bin" / "python": "0.30.0"})
+    with pytest.raises(SetupError, match=r"/kit/bin/python -m pip install vllm==0\.30\.0"):
+        interpreter.find(tmp_path, gpu=True, **own)  # type: ignore[arg-type]
+    both = table({CURRENT: "0.30.0"})
+    assert interpreter.find(tmp_path, gpu=True, **both) == CURRENT  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("version", "same"),
     [("0.30.0", True), ("0.30.2", True), ("0.30.0+cpu", True), ("0.3.0", False), (None, False)],
