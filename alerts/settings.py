@@ -24,6 +24,8 @@ Severity = Literal["critical", "warning", "info", "none"]
 
 Language = Literal["en", "zh"]
 
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
 
 @dataclass(frozen=True)
 class Intervals:
@@ -140,7 +142,7 @@ class Email:
 class Quiet:
     """When notifications of severity info are held back, in ``Notification.time_zone``."""
 
-    weekdays: str
+    weekdays: tuple[Weekday, ...]
     start: str = field(metadata={"key": "from"})
     end: str = field(metadata={"key": "to"})
 
@@ -158,8 +160,6 @@ class Notification:
     receivers: Mapping[str, tuple[Severity, ...]]
     languages: Languages
     email: Email
-    relay: Url
-    kit: Url
     time_zone: str
     quiet: Quiet
 
