@@ -17,7 +17,7 @@ from rich.console import Console
 from exporter.options import ListenAddress, parse_listen_address
 from monitoring import folders
 from monitoring.relay.delivery import Outcome, deliver
-from monitoring.relay.robots import ROBOTS
+from monitoring.relay.robots import ROBOTS, Robot
 from monitoring.supervision.errors import ChainError
 
 HEALTH_PATH = "/-/healthy"
@@ -72,8 +72,11 @@ class Relay:
             length = 0
         if length > _MOST_BYTES:
             return Outcome(413, f"message of {length} bytes refused")
+        return self._pass_on(robot, environ["wsgi.input"].read(length))
+
+    def _pass_on(self, robot: Robot, body: bytes) -> Outcome:
         try:
-            message = json.loads(environ["wsgi.input"].read(length))
+            message = json.loads(body)
         except (ValueError, RecursionError):
             return Outcome(400, "the message is not JSON")
         if not isinstance(message, dict):
