@@ -151,7 +151,9 @@ def test_queries_in_runbooks_parse_and_name_what_exists() -> None:
     for path in (_ROOT / "runbooks").glob("*.md"):
         for query in re.findall(r"\|\s*`([^`|]+)`\s*\|", path.read_text(encoding="utf-8")):
             promql_parser.parse(query)
-            for name in re.findall(r"(?<![\w:\"])(?:server_|vllm|prometheus|alertmanager|up\b)[a-z_:0-9]*", query):
+            for name in re.findall(
+                r"(?<![\w:\"])(?:server_|vllm|prometheus|alertmanager|up\b)[a-z_:0-9]*", query
+            ):
                 assert name in known or re.search(rf'"[^"]*{name}', query), f"{path.name}: {name}"
 
 
