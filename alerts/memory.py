@@ -106,7 +106,7 @@ def usage_high(settings: Settings) -> Alert:
             summary="A GPU that serves vLLM is almost out of memory.",
             description=(
                 "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
-                f"{percent(high)} for {terms.pending}), {{free}} free. vLLM's configured limit "
+                f"{percent(high)} for {terms.pending}); free: {{free}}. vLLM's configured limit "
                 "(--gpu-memory-utilization): {limit}."
             ),
             cause="{permanent}vLLM grew beyond its share, or another process sits on the GPU.",
@@ -152,7 +152,7 @@ def usage_elevated(settings: Settings) -> Alert:
             description=(
                 "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
                 f"{percent(elevated)} for {terms.pending}, and more than vLLM's configured limit "
-                "of {limit} explains), {free} free."
+                "of {limit} explains); free: {free}."
             ),
             cause="Another process sits on the GPU, or vLLM grew beyond its share.",
             action=(
@@ -187,7 +187,7 @@ def above_limit(settings: Settings) -> Alert:
             description=(
                 "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use beyond "
                 "vLLM's configured limit of {limit} (--gpu-memory-utilization), for "
-                f"{terms.pending}; {{free}} free."
+                f"{terms.pending}; free: {{free}}."
             ),
             cause="Another process sits on the GPU, or vLLM's memory grows under load.",
             action=(

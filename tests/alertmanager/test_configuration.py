@@ -150,3 +150,24 @@ def test_the_relay_runs_where_a_receiver_needs_it(everything: Settings) -> None:
         receivers=load().notification.receivers | {"feishu_relay": ("critical",)},
     )
     assert needs_relay(replace(load(), notification=one))
+
+
+def test_strict_matchers_recoveries_and_times(amtool: Amtool, written: Written) -> None:
+    path = written(load())
+    amtool("check-config", "--enable-feature=utf8-strict-mode", path)
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    timing = load().notification
+    assert content["route"]["group_wait"] == str(timing.group_wait)
+    assert content["route"]["group_interval"] == str(timing.group_interval)
+    assert content["route"]["repeat_interval"] == str(timing.repeat_interval)
+    for receiver in content["receivers"]:
+        for webhook in receiver.get("webhook_configs", []):
+            assert webhook["send_resolved"] is True
+
+
+def test_one_series_never_mutes_another_of_the_same_alert() -> None:
+    """Every label that tells two series of an alert apart must be equal."""
+    rule = document(load(), build.COMPOSE)["inhibit_rules"][-1]
+    assert rule["source_matchers"] == ['severity="critical"']
+    labels = {label for alert in catalogue.alerts(load()) for label in alert.labels}
+    assert {"alertname", "job", *labels} - {"gpu"} <= set(rule["equal"])

@@ -5,14 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from playing import Promtool
 
 from alerts.duration import Duration
 from alerts.settings import Settings, load
 from monitoring import folders
 from monitoring.binaries import provide
+
+
+@pytest.fixture(scope="session")
+def generated(root: Path) -> Path:
+    """The rule file that is committed."""
+    return root / "alerts" / "generated" / "prometheus-rules.yml"
+
+
+@pytest.fixture(scope="session")
+def rules(generated: Path) -> dict[str, dict[str, Any]]:
+    """The committed alerting rules by name."""
+    document = yaml.safe_load(generated.read_text(encoding="utf-8"))
+    return {
+        rule["alert"]: rule
+        for group in document["groups"]
+        for rule in group["rules"]
+        if "alert" in rule
+    }
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +49,7 @@ def settings(request: pytest.FixtureRequest) -> Settings:
 
 
 @pytest.fixture
-def promtool(promtool_binary: Path, tmp_path: Path, settings: Settings) -> Promtool:
+def rehearsal(promtool_binary: Path, tmp_path: Path, settings: Settings) -> Promtool:
     return Promtool(promtool_binary, tmp_path, settings)
 
 

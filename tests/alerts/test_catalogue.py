@@ -15,6 +15,7 @@ import alerts
 from alerts import build, catalogue, chinese
 from alerts.model import MATCH, Alert
 from alerts.settings import load
+from dashboards import build as dashboards
 from exporter.catalogue import EXPORTED
 
 _ROOT = Path(alerts.__file__).parent
@@ -26,9 +27,6 @@ _SELF = (
     "prometheus_rule_evaluation_failures_total",
     "prometheus_notifications_errors_total",
     "prometheus_notifications_sent_total",
-    "prometheus_config_last_reload_success_timestamp_seconds",
-    "prometheus_notifications_alertmanagers_discovered",
-    "prometheus_notifications_queue_length",
     "alertmanager_config_last_reload_successful",
     "alertmanager_notifications_failed_total",
     "alertmanager_notifications_total",
@@ -132,29 +130,12 @@ def test_annotations_are_texts_with_links(alert: Alert) -> None:
 
 
 @each
-def test_every_alert_has_a_runbook_of_all_parts(alert: Alert) -> None:
-    text = (_ROOT / "runbooks" / f"{alert.name}.md").read_text(encoding="utf-8")
-    assert text.startswith(f"# {alert.name}\n")
-    for part in ("Meaning", "Impact", "Diagnosis", "Mitigation", "When to ignore it"):
-        assert re.search(rf"^## {part}$", text, re.MULTILINE), part
-
-
-def test_every_runbook_is_of_an_alert() -> None:
-    names = {path.stem for path in (_ROOT / "runbooks").glob("*.md")}
-    assert names == {alert.name for alert in _ALERTS}
-
-
-def test_queries_in_runbooks_parse_and_name_what_exists() -> None:
-    known = _known() | {
-        rule.record for group in catalogue.groups(load()) for rule in group.recordings
-    }
-    for path in (_ROOT / "runbooks").glob("*.md"):
-        for query in re.findall(r"\|\s*`([^`|]+)`\s*\|", path.read_text(encoding="utf-8")):
-            promql_parser.parse(query)
-            for name in re.findall(
-                r"(?<![\w:\"])(?:server_|vllm|prometheus|alertmanager|up\b)[a-z_:0-9]*", query
-            ):
-                assert name in known or re.search(rf'"[^"]*{name}', query), f"{path.name}: {name}"
+def test_its_panel_exists_with_its_variables(alert: Alert) -> None:
+    boards = {board.uid: board.to_json_data() for board in dashboards.boards(load())}
+    board = boards[alert.panel.dashboard_uid]
+    assert alert.panel.panel_id in {panel.id for panel in board["panels"]}
+    assert set(alert.panel.variables) <= {template.name for template in board["templating"].list}
+    assert set(alert.panel.variables.values()) <= set(alert.labels) | {"model_name"}
 
 
 @each

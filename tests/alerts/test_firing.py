@@ -84,7 +84,7 @@ def _alert(name: str, settings: Settings) -> Alert:
 
 @pytest.mark.parametrize("name", [alert.name for alert in catalogue.alerts(load())])
 def test_fires_when_due_and_not_one_evaluation_before(
-    name: str, settings: Settings, promtool: Promtool
+    name: str, settings: Settings, rehearsal: Promtool
 ) -> None:
     alert, due = _alert(name, settings), DUE[name]
     evaluation = int(settings.intervals.evaluation.seconds)
@@ -93,12 +93,12 @@ def test_fires_when_due_and_not_one_evaluation_before(
     fires = int(true_from + pending) if alert.pending else 0
     situation = World().situations()[name]
     tests = [
-        promtool.fires(name, fires, [expected(alert, settings, due.labels, due.shown, due.said)])
+        rehearsal.fires(name, fires, [expected(alert, settings, due.labels, due.shown, due.said)])
     ]
     if alert.pending:
-        tests.insert(0, promtool.fires(name, fires - evaluation, []))
+        tests.insert(0, rehearsal.fires(name, fires - evaluation, []))
     story = Story(situation, seconds=fires + 2 * SCRAPE)
-    promtool.test([{"input_series": story.input_series(), "alert_rule_test": tests}], only=name)
+    rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": tests}], only=name)
 
 
 def test_every_alert_is_proved() -> None:
@@ -117,7 +117,7 @@ def test_first_named_alerts_have_the_promised_terms() -> None:
 
 
 def test_a_limit_that_makes_the_memory_alert_permanent_is_told(
-    settings: Settings, promtool: Promtool
+    settings: Settings, rehearsal: Promtool
 ) -> None:
     """Told with the largest share that would end it: the threshold less 1.25 GiB of 80."""
     name, world = "VLLMGPUMemoryHigh", World()
@@ -133,8 +133,8 @@ def test_a_limit_that_makes_the_memory_alert_permanent_is_told(
     due = expected(alert, settings, _GPU, shown | {"ceiling": "88.44%"}, ("permanent",))
     assert "THIS ALERT IS PERMANENT" in due["exp_annotations"]["cause"]
     assert "此告警会一直存在" in due["exp_annotations"]["cause_zh"]
-    checks = [promtool.fires(name, FAULT + 60, [due])]
-    promtool.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)
+    checks = [rehearsal.fires(name, FAULT + 60, [due])]
+    rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_limit_that_makes_the_memory_alert_permanent_is_told(
     ],
 )
 def test_an_ineffective_cache_is_explained_by_the_data(
-    said: tuple[str, ...], changes: Mapping[str, float], settings: Settings, promtool: Promtool
+    said: tuple[str, ...], changes: Mapping[str, float], settings: Settings, rehearsal: Promtool
 ) -> None:
     name, world = "VLLMPrefixCacheIneffective", World()
     healthy = tuple(
@@ -162,5 +162,5 @@ def test_an_ineffective_cache_is_explained_by_the_data(
     shown = {"value": "20%", "prompt_tokens": mean}
     story = Story(world.situations()[name], seconds=FAULT + 930, base=healthy)
     due = expected(alert, settings, _RATED, shown, said)
-    checks = [promtool.fires(name, FAULT + 900, [due])]
-    promtool.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)
+    checks = [rehearsal.fires(name, FAULT + 900, [due])]
+    rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)

@@ -96,9 +96,9 @@ def _nothing_but_watchdog(seconds: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("case", _cases())
-def test_nothing_fires(case: str, promtool: Promtool) -> None:
+def test_nothing_fires(case: str, rehearsal: Promtool) -> None:
     story = _cases()[case]
-    promtool.test(
+    rehearsal.test(
         [
             {
                 "input_series": story.input_series(),
@@ -108,7 +108,7 @@ def test_nothing_fires(case: str, promtool: Promtool) -> None:
     )
 
 
-def test_a_restart_of_the_server_with_its_counters_fires_nothing(promtool: Promtool) -> None:
+def test_a_restart_of_the_server_with_its_counters_fires_nothing(rehearsal: Promtool) -> None:
     """All of vLLM's counters fall to nought at once; the exporter has no rate for a while."""
     story = Story(Situation(), _WATCHED)
     falls = []
@@ -124,7 +124,7 @@ def test_a_restart_of_the_server_with_its_counters_fires_nothing(promtool: Promt
             numbers = line["values"].split()
             line |= {"values": " ".join([*numbers[:at], "stale", "_", *numbers[at + 2 :]])}
         falls.append(line)
-    promtool.test([{"input_series": falls, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
+    rehearsal.test([{"input_series": falls, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
 
 
 @pytest.mark.parametrize("models", [("gemma",), ("gemma", "a+b|c")])
@@ -147,7 +147,7 @@ def test_exempt_models_do_not_fire(
         playing(exempt).test([{"input_series": story.input_series(), "promql_expr_test": [check]}])
 
 
-def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(promtool: Promtool) -> None:
+def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(rehearsal: Promtool) -> None:
     world = World()
     story = Story(world.situations()["VLLMGPUMemoryHigh"], FAULT + 600)
     lost = (FAULT + 300) // SCRAPE
@@ -166,10 +166,10 @@ def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(promtool: Promt
         }
         for second in range(FAULT + 270, FAULT + 420, 30)
     ]
-    promtool.test([{"input_series": lines, "promql_expr_test": checks}], only="VLLMGPUMemoryHigh")
+    rehearsal.test([{"input_series": lines, "promql_expr_test": checks}], only="VLLMGPUMemoryHigh")
 
 
-def test_a_memory_share_of_another_kind_says_nothing_of_the_limit(promtool: Promtool) -> None:
+def test_a_memory_share_of_another_kind_says_nothing_of_the_limit(rehearsal: Promtool) -> None:
     """With --kv-cache-memory-bytes vLLM does not go by its share of the GPU."""
     world = World()
     changed = list(world.situations()["VLLMGPUMemoryAboveLimit"].changed)
@@ -183,4 +183,4 @@ def test_a_memory_share_of_another_kind_says_nothing_of_the_limit(promtool: Prom
         "eval_time": f"{_WATCHED}s",
         "exp_samples": [],
     }
-    promtool.test([{"input_series": story.input_series(), "promql_expr_test": [check]}])
+    rehearsal.test([{"input_series": story.input_series(), "promql_expr_test": [check]}])
