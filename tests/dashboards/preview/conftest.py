@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dashboards.preview import bundle
 from dashboards.preview.server import Application, Source, server
@@ -33,6 +33,9 @@ PAGES = {
 }
 RECORDED_SECONDS = 30.0
 """The recording's counts are taken as the traffic of so long."""
+
+WAIT_MS = 20_000
+"""How long a busy machine may take to show something."""
 
 CHROMIUM = (
     "--headless",
@@ -227,22 +230,30 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.fail("chromium is not on PATH: install it (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=WAIT_MS)
         browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM))
         yield browser
         browser.close()
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh page of a wide window; what the page's scripts complain of fails the test."""
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> BrowserContext:
+    """One for all tests: the browser keeps the page's script, compiled, between them."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(WAIT_MS)
+    return context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A fresh page of a wide window; what the page's scripts complain of fails the test."""
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error.stack or error)))
     page.on("console", lambda m: complaints.append(m.text) if _complaint(m.type, m.text) else None)
     yield page
-    context.close()
+    page.evaluate("localStorage.clear()")
+    page.close()
     assert complaints == []
 
 

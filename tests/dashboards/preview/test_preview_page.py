@@ -20,7 +20,7 @@ DRAWN = {
     "gauge": "svg[role=img]",
     "bargauge": "text=alpha:8000",
     "piechart": "svg path",
-    "barchart": "svg rect",
+    "barchart": 'svg text:has-text("leng")',
     "table": "role=gridcell",
     "heatmap": "canvas[role=img]",
     "state-timeline": "text=good",
@@ -50,7 +50,7 @@ def _query(page: Page) -> dict[str, list[str]]:
 
 
 def _legend(page: Page, title: str) -> Locator:
-    return _panel(page, title).get_by_role("button", name=re.compile(r"^(alpha|beta):8000$"))
+    return _panel(page, title).locator("button", has_text=re.compile(r"^(alpha|beta):8000$"))
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -164,7 +164,7 @@ def test_an_absolute_time_range_moves_by_half(page: Page, preview: str) -> None:
 def test_a_refresh_interval_asks_again(page: Page, preview: str) -> None:
     _open(page, f"{preview}{TEST_BOARD}")
     page.get_by_role("button", name=re.compile("Choose refresh time interval")).click()
-    page.get_by_role("menuitemradio", name="5 seconds").click()
+    page.get_by_role("menuitemradio", name="5 seconds", exact=True).click()
     assert _query(page)["refresh"] == ["5s"]
     grid = page.locator("[data-grid]")
     before = int(grid.get_attribute("data-cycle") or 0)
@@ -250,10 +250,14 @@ def test_the_keyboard_reaches_what_a_panel_means_and_says(page: Page, preview: s
     page.keyboard.press("Enter")
     expect(page.get_by_text("what it means and what to do.")).to_be_visible()
     page.keyboard.press("Escape")
-    menu = _panel(page, "Hit rate").get_by_role("button", name=re.compile("[Mm]enu"))
-    menu.focus()
+    # The menu's button shows once the panel has the focus.
+    _panel(page, "Hit rate").locator("section").focus()
+    _panel(page, "Hit rate").get_by_role("button", name=re.compile("[Mm]enu")).focus()
     page.keyboard.press("Enter")
-    page.get_by_role("menuitem", name="Queries and values").press("Enter")
+    expect(page.get_by_role("menuitem", name="View alone")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Queries and values")).to_be_focused()
+    page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text('rate(vllm:prefix_cache_hits_total{job=~"')
     expect(dialog.get_by_role("row", name=re.compile(r"alpha:8000 \d+ 67\.\d%"))).to_be_visible()

@@ -45,7 +45,8 @@ export function timeTicks(from, to, width) {
   const step = (TICKS.find((seconds) => ((to - from) / 1000 / seconds) * 70 < width) ?? TICKS.at(-1)) * 1000;
   const days = step >= 43200e3;
   const ticks = [];
-  for (let at = Math.ceil(from / step) * step; at < to; at += step) {
+  const margin = (30 / width) * (to - from); // half a label
+  for (let at = Math.ceil(from / step) * step; at < to - margin; at += step) {
     const date = new Date(at);
     const label = days ? `${date.getMonth() + 1}/${date.getDate()}` : date.toTimeString().slice(0, step < 60e3 ? 8 : 5);
     ticks.push({ at, label });
