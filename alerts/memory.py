@@ -38,7 +38,7 @@ def usage_high(settings: Settings) -> Alert:
         summary="A GPU that serves vLLM is almost out of memory.",
         description=(
             "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
-            f"{percent(high)} for {pending}), {{free}} free.\n"
+            f"{percent(high)} for {pending}); free: {{free}}.\n"
             "vLLM's configured limit (--gpu-memory-utilization): {limit}. vLLM takes that share "
             f"at start and keeps it: with a limit near or above {percent(high)} this alert stays "
             "until the limit is lowered.\n"

@@ -120,9 +120,9 @@ def _now(settings: Settings) -> list[object]:
         ),
         stat(
             6,
-            "vLLM's page",
-            "Whether the exporter could read the server's metrics. Unreachable: the exporter's log "
-            "says why.",
+            "vLLM reachable",
+            "Whether the exporter could read the server's metrics. If not, the exporter's log says "
+            "why.",
             Place(20, 0, 4, 5),
             [Query(exported(UPSTREAM_UP), "{{server}}")],
             unit="short",
@@ -131,8 +131,8 @@ def _now(settings: Settings) -> list[object]:
                 {
                     "type": "value",
                     "options": {
-                        "0": {"index": 0, "text": "unreachable"},
-                        "1": {"index": 1, "text": "read"},
+                        "0": {"index": 0, "text": "no"},
+                        "1": {"index": 1, "text": "yes"},
                     },
                 }
             ],

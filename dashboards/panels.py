@@ -118,7 +118,7 @@ def time_series(
         steps: Thresholds; lines are drawn at those with a value.
         maximum: Upper end of the axis, in the unit; None: by the data.
         stacked: Add the series up.
-        dashed: Regular expression of the series' names that are drawn as dashed lines.
+        dashed: Regular expression of the series' names that are drawn as dashed blue lines.
         no_value: What to say when there is no series.
     """
     defaults: dict[str, Any] = {"min": 0, "noValue": no_value}
@@ -132,6 +132,7 @@ def time_series(
                 "properties": [
                     {"id": "custom.lineStyle", "value": {"dash": [10, 10], "fill": "dash"}},
                     {"id": "custom.fillOpacity", "value": 0},
+                    {"id": "color", "value": {"fixedColor": "blue", "mode": "fixed"}},
                 ],
             }
         )

@@ -1,0 +1,273 @@
+"""Which programs make up the chain, with which commands, in which order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pynvml
+
+import monitoring
+from alerts.settings import Settings
+from exporter.options import default_server_name
+from monitoring import binaries
+from monitoring.configuration import Layout
+from monitoring.options import HOST, ChainOptions, Ports
+from monitoring.relocation import needs_relocation, relocate
+from monitoring.simulated_gpu import NORMAL_USAGE
+from monitoring.supervision.component import Component
+from monitoring.supervision.errors import ChainError
+from monitoring.vllm import interpreter, model, server
+
+_MODEL_START_SECONDS = 3600.0  # a real model may have to be downloaded first
+_VLLM_STOP_SECONDS = 20.0
+_GRAFANA_START_SECONDS = 90.0  # its first start builds a database
+
+# What interpreter and bindings say when vLLM is cut short; the reason stands before it.
+_VLLM_NOISE = ("nanobind: ", " - leaked ", " - ... skipped", "See https://nanobind", "  warnings.")
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The files to start.
+
+    Attributes:
+        prometheus: Prometheus.
+        alertmanager: Alertmanager.
+        grafana: Grafana; None where there is none.
+        vllm_python: Interpreter for the bundled server; None where none is to be started.
+    """
+
+    prometheus: Path
+    alertmanager: Path
+    grafana: Path | None
+    vllm_python: Path | None
+
+
+def find_programs(options: ChainOptions, tools: Path) -> Programs:
+    """Return the programs that the options call for.
+
+    Raises:
+        SetupError: One is missing; the message says how to get it.
+    """
+    found = binaries.provide(binaries.CHAIN, tools)
+    grafana = binaries.find("grafana", tools)
+    return Programs(
+        prometheus=found["prometheus"],
+        alertmanager=found["alertmanager"],
+        grafana=grafana.path if grafana else None,
+        vllm_python=None if options.vllm_url else _vllm_python(options, tools),
+    )
+
+
+def _vllm_python(options: ChainOptions, tools: Path) -> Path:
+    return interpreter.find(tools, options.vllm_python, gpu=options.model is not None)
+
+
+def has_gpu() -> bool:
+    """Tell whether NVML finds a GPU."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return False
+    try:
+        return bool(pynvml.nvmlDeviceGetCount())
+    except pynvml.NVMLError:
+        return False
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def check(options: ChainOptions) -> None:
+    """Raise ChainError for options that cannot work on this machine."""
+    if options.model and not has_gpu():
+        raise ChainError(
+            f"--model {options.model} needs a GPU, and NVML finds none here: leave --model away "
+            "for the tiny model on the CPU, or give --vllm-url for a server elsewhere"
+        )
+
+
+def vllm_url(options: ChainOptions) -> str:
+    """Return the root of the monitored server."""
+    return options.vllm_url or f"http://{HOST}:{options.ports.vllm}"
+
+
+def server_name(options: ChainOptions) -> str:
+    """Return the value of the label ``server``, as the exporter and Prometheus' targets have it."""
+    return default_server_name(vllm_url(options))
+
+
+def components(
+    options: ChainOptions, programs: Programs, settings: Settings, layout: Layout
+) -> list[Component]:
+    """Return the programs in the order of their start."""
+    ports = options.ports
+    chain = [
+        exporter(options, settings, layout),
+        receiver(ports, layout),
+        alertmanager(programs.alertmanager, ports, layout),
+        prometheus(programs.prometheus, ports, layout),
+    ]
+    if programs.grafana:
+        chain.append(grafana(programs.grafana, ports, layout))
+    if programs.vllm_python:
+        chain.insert(0, vllm(programs.vllm_python, options, layout))
+    return chain
+
+
+def vllm(python: Path, options: ChainOptions, layout: Layout) -> Component:
+    """Return the bundled server: a real model on the GPU, or the tiny one on the CPU."""
+    port = options.ports.vllm
+    if options.model:
+        command = server.gpu_server(python, server.GPUOptions(options.model), port=port)
+        start_seconds = _MODEL_START_SECONDS
+    else:
+        folder = model.write(layout.root / "tiny-model")
+        # The limit that is reported must be one that the simulated GPU could have.
+        limit = [f"--gpu-memory-utilization={NORMAL_USAGE}"] if options.simulated_gpu else []
+        command = server.cpu_server(python, folder, port=port, extra=limit)
+        start_seconds = server.START_SECONDS
+    return Component(
+        name="vllm",
+        command=command.arguments,
+        host=HOST,
+        port=port,
+        port_flag="--vllm-port",
+        ready_path="/health",
+        environment=command.environment,
+        start_seconds=start_seconds,
+        stop_seconds=_VLLM_STOP_SECONDS,
+        noise=_VLLM_NOISE,
+    )
+
+
+def exporter(options: ChainOptions, settings: Settings, layout: Layout) -> Component:
+    """Return the exporter."""
+    port = options.ports.exporter
+    command = [
+        *(sys.executable, "-m", "exporter"),
+        f"--vllm.url={vllm_url(options)}",
+        f"--web.listen-address={HOST}:{port}",
+        f"--cache.window={settings.cache.window}",
+    ]
+    if options.simulated_gpu:
+        command += ["--gpu.backend=simulated", f"--gpu.simulated-file={layout.simulated_gpus}"]
+    else:
+        command.append("--gpu.backend=auto")
+    return Component(
+        name="exporter",
+        command=tuple(command),
+        host=HOST,
+        port=port,
+        port_flag="--exporter-port",
+        ready_path="/-/ready",
+        environment=_python_environment(),
+    )
+
+
+def receiver(ports: Ports, layout: Layout) -> Component:
+    """Return the receiver of notifications."""
+    return Component(
+        name="receiver",
+        command=(
+            *(sys.executable, "-m", "monitoring", "receiver"),
+            f"--listen={HOST}:{ports.receiver}",
+            f"--file={layout.notifications}",
+        ),
+        host=HOST,
+        port=ports.receiver,
+        port_flag="--receiver-port",
+        ready_path="/-/healthy",
+        environment=_python_environment(),
+    )
+
+
+def alertmanager(binary: Path, ports: Ports, layout: Layout) -> Component:
+    """Return Alertmanager, alone: no cluster."""
+    folder = layout.alertmanager.parent
+    if needs_relocation(binary):
+        binary = relocate(binary, folder / "program")
+        folder = binary.parent
+    return Component(
+        name="alertmanager",
+        command=(
+            str(binary),
+            f"--config.file={layout.alertmanager}",
+            f"--storage.path={layout.data / 'alertmanager'}",
+            f"--web.listen-address={HOST}:{ports.alertmanager}",
+            f"--web.external-url=http://{HOST}:{ports.alertmanager}",
+            "--cluster.listen-address=",
+            "--enable-feature=utf8-strict-mode",
+        ),
+        host=HOST,
+        port=ports.alertmanager,
+        port_flag="--alertmanager-port",
+        ready_path="/-/ready",
+        folder=folder,
+    )
+
+
+def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
+    """Return Prometheus."""
+    return Component(
+        name="prometheus",
+        command=(
+            str(binary),
+            f"--config.file={layout.prometheus / 'prometheus.yml'}",
+            f"--storage.tsdb.path={layout.data / 'prometheus'}",
+            f"--web.listen-address={HOST}:{ports.prometheus}",
+            f"--web.external-url=http://{HOST}:{ports.prometheus}",
+            f"--web.user-assets={layout.prometheus / 'assets'}",
+            # The kit's alerts wait 1 to 5 minutes. By default Prometheus forgets such waits at a
+            # restart, and a firing alert would be reported resolved and then firing again.
+            "--rules.alert.for-grace-period=1m",
+        ),
+        host=HOST,
+        port=ports.prometheus,
+        port_flag="--prometheus-port",
+        ready_path="/-/ready",
+    )
+
+
+def grafana(binary: Path, ports: Ports, layout: Layout) -> Component:
+    """Return Grafana, with everything of its own kept in the run folder."""
+    return Component(
+        name="grafana",
+        command=(str(binary), "server", f"--homepath={grafana_home(binary)}"),
+        host=HOST,
+        port=ports.grafana,
+        port_flag="--grafana-port",
+        ready_path="/api/health",
+        environment={
+            "GF_SERVER_HTTP_ADDR": HOST,
+            "GF_SERVER_HTTP_PORT": str(ports.grafana),
+            "GF_PATHS_DATA": str(layout.data / "grafana"),
+            "GF_PATHS_LOGS": str(layout.data / "grafana" / "log"),
+            "GF_PATHS_PLUGINS": str(layout.data / "grafana" / "plugins"),
+            "GF_PATHS_PROVISIONING": str(layout.grafana / "provisioning"),
+            "GF_SECURITY_ADMIN_PASSWORD__FILE": str(layout.grafana / "admin-password"),
+            "GF_ANALYTICS_REPORTING_ENABLED": "false",
+            "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
+        },
+        start_seconds=_GRAFANA_START_SECONDS,
+    )
+
+
+def grafana_home(binary: Path) -> Path:
+    """Return the folder with Grafana's own files.
+
+    The archive and the packages keep the program in ``bin`` inside it; packages put a link or a
+    script into ``/usr/sbin`` besides.
+    """
+    beside = binary.resolve().parent.parent
+    return beside if (beside / "conf" / "defaults.ini").is_file() else Path("/usr/share/grafana")
+
+
+def _python_environment() -> Mapping[str, str]:
+    """Let children find the kit's packages where they are not installed."""
+    packages = str(Path(monitoring.__path__[0]).resolve().parent)
+    path = os.pathsep.join(filter(None, (packages, os.environ.get("PYTHONPATH"))))
+    return {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

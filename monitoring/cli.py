@@ -1,0 +1,58 @@
+"""Command line of ``python -m monitoring``."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from monitoring import down, receiver, setup, status, up
+from monitoring.demo import command as demo
+
+
+class _Commands(click.Group):
+    """A group that suggests the nearest command for one that it does not know."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            known = self.list_commands(ctx)
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise click.UsageError(f"no such command: {name}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+def command() -> None:
+    """Run the vLLM monitoring chain on this machine, look at it, stop it."""
+
+
+for _one in (up.command, status.command, down.command, demo.command, receiver.command, setup.setup):
+    command.add_command(_one)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command.
+
+    Returns:
+        The exit status: 0 for success, 1 for what failed, 2 for wrong usage.
+    """
+    try:
+        result = command.main(arguments, prog_name="python -m monitoring", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        message = error.format_message()
+        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
+        click.echo(f"monitoring: {message}{hint}", err=True)
+        return error.exit_code
+    except click.Abort:
+        return 1
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,181 @@
+"""Lays the chain's configuration out in the run folder, from the kit's own files and settings."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+import alerts
+import dashboards.build
+from alerts import build as alert_rules
+from alerts.settings import Settings, load
+from monitoring.options import HOST, Ports
+from monitoring.prometheus import targets
+
+_SOURCES = Path(__file__).resolve().parent
+_RUNBOOKS = Path(alerts.__file__).resolve().with_name("runbooks")
+_RECEIVER = "receiver:19095"
+_MAX_SCRAPE_TIMEOUT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things lie in the run folder.
+
+    Attributes:
+        root: The run folder.
+        data: Folder of what Prometheus, Alertmanager, Grafana and the receiver keep.
+    """
+
+    root: Path
+    data: Path
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the programs' logs."""
+        return self.root / "logs"
+
+    @property
+    def prometheus(self) -> Path:
+        """Folder of Prometheus' configuration."""
+        return self.root / "prometheus"
+
+    @property
+    def alertmanager(self) -> Path:
+        """Alertmanager's configuration."""
+        return self.root / "alertmanager" / "alertmanager.yml"
+
+    @property
+    def grafana(self) -> Path:
+        """Folder of Grafana's provisioning, dashboards and password."""
+        return self.root / "grafana"
+
+    @property
+    def notifications(self) -> Path:
+        """File in which the receiver keeps the notifications."""
+        return self.data / "notifications.jsonl"
+
+    @property
+    def simulated_gpus(self) -> Path:
+        """File that says what the simulated GPUs are."""
+        return self.root / "simulated-gpus.json"
+
+
+def native_settings(settings: Settings, ports: Ports) -> Settings:
+    """Return the settings with links that lead to the native chain's ports.
+
+    Links that the user has set are kept.
+    """
+    default = load().links
+    prometheus = f"http://{HOST}:{ports.prometheus}"
+    native = {
+        "grafana": f"http://{HOST}:{ports.grafana}",
+        "prometheus": prometheus,
+        "runbooks": f"{prometheus}/user/runbooks",
+    }
+    changed = {
+        name: url
+        for name, url in native.items()
+        if getattr(settings.links, name) == getattr(default, name)
+    }
+    return replace(settings, links=replace(settings.links, **changed))
+
+
+def write(layout: Layout, settings: Settings, ports: Ports, server_url: str) -> None:
+    """Write all configuration; what an earlier run left is replaced.
+
+    Raises:
+        OSError: The run folder cannot be written.
+    """
+    layout.data.mkdir(parents=True, exist_ok=True)
+    _write_yaml(layout.prometheus / "prometheus.yml", prometheus(settings))
+    alert_rules.write(settings, layout.prometheus / "rules")
+    targets.write(
+        targets.Targets(
+            vllm_url=server_url,
+            exporter=f"{HOST}:{ports.exporter}",
+            prometheus=f"{HOST}:{ports.prometheus}",
+            alertmanager=f"{HOST}:{ports.alertmanager}",
+        ),
+        layout.prometheus / "targets",
+    )
+    assets = layout.prometheus / "assets"
+    if _RUNBOOKS.is_dir():
+        shutil.copytree(_RUNBOOKS, assets / "runbooks", dirs_exist_ok=True)
+    assets.mkdir(parents=True, exist_ok=True)
+    _write_yaml(layout.alertmanager, alertmanager(settings, ports))
+
+
+def write_grafana(layout: Layout, settings: Settings, ports: Ports) -> Path:
+    """Write Grafana's provisioning and dashboards; return the file with its admin password."""
+    boards = layout.grafana / "dashboards"
+    dashboards.build.write(settings, boards)
+    provisioning = layout.grafana / "provisioning"
+    for name, content in grafana(settings, ports, boards).items():
+        _write_yaml(provisioning / name, content)
+    password = layout.grafana / "admin-password"
+    if not password.exists():
+        descriptor = os.open(password, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(secrets.token_urlsafe(18))
+    return password
+
+
+def prometheus(settings: Settings) -> dict[str, Any]:
+    """Return the kit's ``prometheus.yml`` with the settings' intervals."""
+    content = _read_yaml(_SOURCES / "prometheus" / "prometheus.yml")
+    scrape = settings.intervals.scrape
+    content["global"]["scrape_interval"] = str(scrape)
+    content["global"]["evaluation_interval"] = str(settings.intervals.evaluation)
+    # Prometheus takes no timeout that is longer than the interval.
+    if scrape.seconds < _MAX_SCRAPE_TIMEOUT_SECONDS:
+        content["global"]["scrape_timeout"] = str(scrape)
+    return content
+
+
+def alertmanager(settings: Settings, ports: Ports) -> dict[str, Any]:
+    """Return the kit's ``alertmanager.yml`` with the settings' times and the native receiver."""
+    content = _read_yaml(_SOURCES / "alertmanager" / "alertmanager.yml")
+    timing = settings.notification
+    content["route"]["group_wait"] = str(timing.group_wait)
+    content["route"]["group_interval"] = str(timing.group_interval)
+    content["route"]["repeat_interval"] = str(timing.repeat_interval)
+    for receiver in content["receivers"]:
+        for webhook in receiver.get("webhook_configs", []):
+            url = urlsplit(webhook.get("url", ""))
+            if url.netloc == _RECEIVER:
+                webhook["url"] = url._replace(netloc=f"{HOST}:{ports.receiver}").geturl()
+    return content
+
+
+def grafana(settings: Settings, ports: Ports, boards: Path) -> dict[str, dict[str, Any]]:
+    """Return Grafana's provisioning files with the native URLs and folder, by their names."""
+    sources = _SOURCES / "grafana" / "provisioning"
+    data_sources = _read_yaml(sources / "datasources" / "prometheus.yml")
+    urls = {"prometheus": ports.prometheus, "alertmanager": ports.alertmanager}
+    for source in data_sources["datasources"]:
+        source["url"] = f"http://{HOST}:{urls[source['type']]}"
+        if source["type"] == "prometheus":
+            source["jsonData"]["timeInterval"] = str(settings.intervals.scrape)
+    providers = _read_yaml(sources / "dashboards" / "kit.yml")
+    for provider in providers["providers"]:
+        provider["options"]["path"] = str(boards)
+    return {"datasources/prometheus.yml": data_sources, "dashboards/kit.yml": providers}
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _write_yaml(path: Path, content: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    path.write_text(f"# Written at each start of the chain; do not edit.\n{text}", "utf-8")

@@ -1,0 +1,1 @@
+"""The demo: a story that makes both alerts fire and resolve, on the real chain."""

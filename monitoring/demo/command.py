@@ -1,0 +1,124 @@
+"""``python -m monitoring demo``."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from alerts.settings import Settings, load
+from monitoring import chain, folders, state
+from monitoring.commands import load_settings, start_display
+from monitoring.configuration import Layout
+from monitoring.demo import outcome
+from monitoring.demo.outcome import Outcome
+from monitoring.demo.story import Story
+from monitoring.display import Display
+from monitoring.options import ChainOptions, port_options, ports, run_folder_option
+from monitoring.running import RunningChain, running
+from monitoring.supervision.errors import ChainError, ComponentError, Interrupted
+
+SETTINGS = Path(__file__).resolve().parent.parent / "demo.yml"
+
+_IDLE_RATE = 1.0  # requests a second after the story: enough to keep the gauge alive
+
+
+@click.command("demo")
+@click.option("--exit", "exit_at_end", is_flag=True, help="Stop after the story.")
+@click.option("--crash", is_flag=True, help="Kill vLLM in the middle, to see it come back.")
+@click.option(
+    "--vllm-python",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Python interpreter that has vLLM.",
+)
+@port_options
+@run_folder_option
+def command(
+    *, exit_at_end: bool, crash: bool, vllm_python: Path | None, run_dir: Path, **arguments: Any
+) -> int:
+    """Play a story in which both alerts fire and resolve, with real vLLM on the CPU.
+
+    The GPU is simulated. With --exit, the status is 0 only if both alerts fired, were delivered,
+    and resolved.
+    """
+    options = ChainOptions(
+        vllm_python=vllm_python,
+        settings_file=SETTINGS,
+        simulated_gpu=True,
+        ports=ports(arguments),
+        run_folder=run_dir.absolute(),
+    )
+    settings = load_settings(SETTINGS)
+    programs = chain.find_programs(options, folders.tools())
+    console = Console()
+    display, interrupt = start_display(console)
+    display.say("The story runs with shortened times (monitoring/demo.yml):")
+    for name, value, default in shortened(settings):
+        display.say(f"  {name}: {value} instead of {default}")
+    layout = Layout(options.run_folder, options.run_folder / "demo")
+    if not state.is_running(options.run_folder):
+        # Each story begins with empty stores: an old alert would end up in the new table.
+        shutil.rmtree(layout.data, ignore_errors=True)
+    outcomes: list[Outcome] = []
+    try:
+        with running(
+            "demo", options, settings, programs, layout, display, interrupt
+        ) as chain_running:
+            story = Story(chain_running, display, interrupt)
+            outcomes = story.play(crash=crash)
+            console.print()
+            console.print(outcome.table(outcomes))
+            if not exit_at_end:
+                _linger(story, chain_running, display)
+    except ComponentError as error:
+        display.failure(error)
+        return 1
+    except Interrupted:
+        display.say("Stopped.")
+        return 0 if outcomes else 1
+    except ChainError as error:
+        display.still()
+        raise error from None
+    return 0
+
+
+def shortened(settings: Settings) -> list[tuple[str, str, str]]:
+    """Return name, value and default of every setting that is not the default."""
+    mine, defaults = _flat(asdict(settings)), _flat(asdict(load()))
+    return [
+        (name, value, defaults[name]) for name, value in mine.items() if value != defaults[name]
+    ]
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, dict) and set(value) == {"text"}:
+            flat[prefix + key] = value["text"]  # a duration
+        elif isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = str(value)
+    return flat
+
+
+def _linger(story: Story, chain_running: RunningChain, display: Display) -> None:
+    """Keep the chain running, with a little traffic, until the user wants to stop."""
+    display.still()
+    display.say("\nThe chain keeps running, with a little good traffic. Look at", style="bold")
+    display.say(f"  {chain_running.url('prometheus')}/graph?g0.expr=vllm%3Aprefix_cache_hit_rate")
+    display.say(f"  {chain_running.url('prometheus')}/alerts")
+    display.say(f"  {chain_running.url('alertmanager')}")
+    display.say(f"  {chain_running.url('exporter')}/metrics")
+    if grafana := chain_running.find("grafana"):
+        password = chain_running.layout.grafana / "admin-password"
+        display.say(f"  {grafana.component.url}  (user admin, password in {password})")
+    display.say("Ctrl-C stops everything.")
+    with story.traffic("shared", rate=_IDLE_RATE):
+        while True:
+            story.pause(60)

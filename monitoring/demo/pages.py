@@ -1,0 +1,81 @@
+"""Figures straight from the pages of vLLM and of the exporter, as a check on each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import requests
+
+from exporter import catalogue, exposition
+
+_SECONDS = 5.0
+
+
+class PageError(Exception):
+    """A page cannot be had; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """vLLM's lifetime counters, all engines together, in tokens."""
+
+    queries: float
+    hits: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The hit rate over one window, computed twice.
+
+    Attributes:
+        seconds: Length of the window.
+        queries: Tokens looked up in it, from two pages of vLLM.
+        hits: Tokens found in it, likewise.
+        exported: What the exporter says at its end.
+    """
+
+    seconds: float
+    queries: float
+    hits: float
+    exported: float
+
+    @property
+    def computed(self) -> float:
+        """Found divided by looked up."""
+        return self.hits / self.queries
+
+    @property
+    def difference(self) -> float:
+        """Absolute difference of the two."""
+        return abs(self.exported - self.computed)
+
+
+def counters(vllm_url: str) -> Counters:
+    """Return the counters of vLLM's page.
+
+    Raises:
+        PageError: The page cannot be had.
+    """
+    names = (catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS)
+    return Counters(*(sum(_values(f"{vllm_url}/metrics", name)) for name in names))
+
+
+def exported_hit_rate(exporter_url: str) -> float | None:
+    """Return the exporter's hit rate; None where it reports none.
+
+    Raises:
+        PageError: The page cannot be had.
+    """
+    values = _values(f"{exporter_url}/metrics", catalogue.PREFIX_CACHE_HIT_RATE.name)
+    return values[0] if values else None
+
+
+def _values(url: str, name: str) -> list[float]:
+    try:
+        with requests.Session() as session:
+            session.trust_env = False
+            response = session.get(url, timeout=_SECONDS)
+            response.raise_for_status()
+    except requests.RequestException as error:
+        raise PageError(f"{url} cannot be read ({type(error).__name__})") from None
+    return [sample.value for sample in exposition.parse(response.text, frozenset({name})).samples]

@@ -1,0 +1,119 @@
+"""What the commands that run the chain can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from exporter.options import parse_url
+from monitoring import folders
+
+HOST = "127.0.0.1"
+"""The chain listens on this machine alone: none of its programs asks for a password."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The ports of the chain, all on `HOST`."""
+
+    vllm: int = 8000
+    exporter: int = 18000
+    prometheus: int = 19090
+    alertmanager: int = 19093
+    receiver: int = 19095
+    grafana: int = 13000
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """What to run, and where.
+
+    Attributes:
+        vllm_url: Root of a server that is there already; None: the bundled one.
+        model: Model of the bundled server on a GPU; None: the tiny one, on the CPU.
+        vllm_python: Interpreter that has vLLM; None: looked for.
+        settings_file: File merged over the settings' defaults.
+        simulated_gpu: Whether the exporter shows a made-up GPU.
+        ports: Where the programs listen.
+        run_folder: Folder of state, logs and data.
+    """
+
+    vllm_url: str | None = None
+    model: str | None = None
+    vllm_python: Path | None = None
+    settings_file: Path | None = None
+    simulated_gpu: bool = False
+    ports: Ports = Ports()
+    run_folder: Path = Path(".run")
+
+
+class _URL(click.ParamType[Any]):
+    name = "URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return parse_url(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def run_folder_option(command: F) -> F:
+    """Add ``--run-dir``."""
+    return click.option(
+        "--run-dir",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=folders.run,
+        show_default=".run",
+        help="Folder of the chain's state, logs and data.",
+    )(command)
+
+
+def port_options(command: F) -> F:
+    """Add one flag for each port."""
+    defaults = Ports()
+    for name in ("grafana", "receiver", "alertmanager", "prometheus", "exporter", "vllm"):
+        command = click.option(
+            f"--{name}-port",
+            type=click.IntRange(1, 65535),
+            default=getattr(defaults, name),
+            show_default=True,
+            metavar="PORT",
+            help=f"Port of {name} on {HOST}.",
+        )(command)
+    return command
+
+
+def server_options(command: F) -> F:
+    """Add what chooses the vLLM server that is monitored."""
+    for option in (
+        click.option(
+            "--vllm-python",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Python interpreter that has vLLM, for the bundled server.",
+        ),
+        click.option(
+            "--model",
+            metavar="NAME",
+            help="Model that the bundled server serves on this machine's GPU. Without it: a tiny "
+            "Gemma 4 of random weights, on the CPU.",
+        ),
+        click.option(
+            "--vllm-url",
+            type=_URL(),
+            metavar="URL",
+            help="Monitor the server at this URL instead of starting the bundled one.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def ports(arguments: dict[str, Any]) -> Ports:
+    """Take the ports out of a command's arguments."""
+    return Ports(**{name: arguments.pop(f"{name}_port") for name in Ports.__dataclass_fields__})

@@ -1,0 +1,1 @@
+"""Running programs as supervised children: started, watched, started again, stopped."""

@@ -1,0 +1,101 @@
+"""``python -m monitoring up``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from monitoring import chain, folders
+from monitoring.commands import load_settings, start_display
+from monitoring.configuration import Layout
+from monitoring.display import Display
+from monitoring.options import (
+    ChainOptions,
+    port_options,
+    ports,
+    run_folder_option,
+    server_options,
+)
+from monitoring.running import RunningChain, running
+from monitoring.supervision.errors import ComponentError, Interrupted
+
+_LOOK_SECONDS = 0.3
+
+_NO_GRAFANA = (
+    "Grafana: not found, so the dashboards are not shown. Install it from "
+    "grafana.com/grafana/download and start the chain again, or import dashboards/generated/*.json "
+    "into one of your own; `docker compose up` brings one along."
+)
+
+
+@click.command("up")
+@server_options
+@click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File whose keys replace those of alerts/settings.yml.",
+)
+@click.option("--simulated-gpu", is_flag=True, help="Show a made-up GPU instead of real ones.")
+@port_options
+@run_folder_option
+def command(
+    *,
+    vllm_url: str | None,
+    model: str | None,
+    vllm_python: Path | None,
+    settings_file: Path | None,
+    simulated_gpu: bool,
+    run_dir: Path,
+    **arguments: Any,
+) -> int:
+    """Run the chain until Ctrl-C: vLLM, exporter, Prometheus, Alertmanager, receiver, Grafana."""
+    if vllm_url and (model or vllm_python):
+        raise click.UsageError(
+            "--vllm-url is a server that is there already; --model and --vllm-python are for the "
+            "bundled one: give either"
+        )
+    settings = load_settings(settings_file)
+    run_folder = run_dir.absolute()
+    options = ChainOptions(
+        vllm_url, model, vllm_python, settings_file, simulated_gpu, ports(arguments), run_folder
+    )
+    chain.check(options)
+    programs = chain.find_programs(options, folders.tools())
+    display, interrupt = start_display(Console())
+    layout = Layout(run_folder, run_folder / "data")
+    try:
+        with running(
+            "up", options, settings, programs, layout, display, interrupt
+        ) as running_chain:
+            _introduce(running_chain, display)
+            while not interrupt.stop.wait(_LOOK_SECONDS):
+                running_chain.look_after()
+            failed = running_chain.supervisor.failed
+    except ComponentError as error:
+        display.failure(error)
+        return 1
+    except Interrupted:
+        failed = []
+    display.say("Stopped.")
+    return 1 if failed else 0
+
+
+def _introduce(running_chain: RunningChain, display: Display) -> None:
+    """Say what to open."""
+    display.say("")
+    for name in ("grafana", "prometheus", "alertmanager", "exporter", "vllm"):
+        if one := running_chain.find(name):
+            display.say(f"  {name:<13}{one.component.url}")
+    if grafana := running_chain.find("grafana"):
+        password = running_chain.layout.grafana / "admin-password"
+        display.say(f"Grafana at {grafana.component.url}: user admin, password in {password}")
+    else:
+        display.say(_NO_GRAFANA)
+    display.say(
+        f"Notifications appear here and in {running_chain.layout.notifications}. Ctrl-C stops "
+        "everything."
+    )

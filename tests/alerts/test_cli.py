@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from alerts.cli import main
+
+
+def test_build_writes_where_it_is_told(tmp_path: Path, capsys) -> None:
+    assert main(["build", "--output", str(tmp_path / "out")]) == 0
+    path = tmp_path / "out" / "prometheus-rules.yml"
+    assert capsys.readouterr().out.split() == [str(path)]
+    assert "VLLMGPUMemoryHigh" in path.read_text()
+
+
+def test_build_takes_settings(tmp_path: Path) -> None:
+    mine = tmp_path / "my.yml"
+    mine.write_text("memory: {usage: {high: 0.97}, high_for: 10m}")
+    assert main(["build", "--settings", str(mine), "--output", str(tmp_path)]) == 0
+    text = (tmp_path / "prometheus-rules.yml").read_text()
+    assert "expr: vllm:gpu_memory_usage > 0.97" in text
+    assert "(above 97% for 10m)" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["build", "--settings", "none.yml"], 2, "none.yml: cannot be read: No such file"),
+        (["build", "--setings", "x"], 2, "No such option"),
+        (["biuld"], 2, "No such command 'biuld'"),
+        (["build", "--output", "/proc/none"], 1, "/proc/none: cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    arguments: list[str], status: int, message: str, capsys
+) -> None:
+    assert main(arguments) == status
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert told.err.startswith("alerts: ")
+    assert message in told.err
+
+
+def test_list_shows_each_alert_with_its_rule(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["list"]) == 0
+    table = capsys.readouterr().out
+    for text in ("VLLMGPUMemoryHigh", "vllm:gpu_memory_usage > 0.9", "critical", "1m"):
+        assert text in table
