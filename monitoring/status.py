@@ -94,6 +94,8 @@ class Report:
         return (
             not self.trouble
             and all(one.is_well for one in self.programs)
+            # Just started, Prometheus knows no targets yet.
+            and bool(self.targets)
             and all(one.health == "up" for one in self.targets)
         )
 
@@ -169,6 +171,10 @@ def render(shown: Report) -> Group:
         Text(f"{shown.chain}: monitoring {shown.server}", style="bold"),
         _programs(shown.programs),
     ]
+    # A table would fold the paths.
+    parts += [
+        Text(f"{one.name}: see {one.log}", style="red") for one in shown.programs if not one.is_well
+    ]
     if shown.trouble:
         parts.append(Text(shown.trouble, style="bold red"))
         return Group(*parts)
@@ -182,13 +188,11 @@ def render(shown: Report) -> Group:
 
 
 def _programs(programs: Sequence[ProgramStatus]) -> Table:
-    table = _table("Program", "State", "PID", "Port", "Restarts", "Log")
+    table = _table("Program", "State", "PID", "Port", "Restarts")
     for one in programs:
         style = "green" if one.is_well else "bold red"
         pid = "-" if one.pid is None else str(one.pid)
-        table.add_row(
-            one.name, Text(one.state, style), pid, str(one.port), str(one.restarts), one.log
-        )
+        table.add_row(one.name, Text(one.state, style), pid, str(one.port), str(one.restarts))
     return table
 
 

@@ -18,7 +18,7 @@ from monitoring.demo import outcome, pages
 from monitoring.demo.outcome import Delivery, Outcome
 from monitoring.demo.pages import Comparison, PageError
 from monitoring.demo.prompts import Kind
-from monitoring.demo.traffic import Traffic, served_model
+from monitoring.demo.traffic import Traffic, TrafficError, served_model
 from monitoring.display import Display
 from monitoring.notification import Notification
 from monitoring.prometheus_api import Prometheus, PrometheusError
@@ -68,7 +68,10 @@ class Story:
         self._interrupt = interrupt
         self._prometheus = Prometheus(chain.url("prometheus"))
         self._vllm = chain.url("vllm")
-        self._model = served_model(self._vllm)
+        try:
+            self._model = served_model(self._vllm)
+        except TrafficError as error:
+            raise StoryError(str(error)) from None
         self._gpu = SimulatedGPU(chain.layout.simulated_gpus)
         self._usage = NORMAL_USAGE
         self._gauges = ""
@@ -135,7 +138,7 @@ class Story:
             f"exporter {exported:.4f}, vLLM {hits:.0f} found / {queries:.0f} looked up = "
             f"{self.comparison.computed:.4f}"
         )
-        if self.comparison.difference > TOLERANCE:
+        if not self.comparison.difference <= TOLERANCE:  # also where one is not a number
             raise StoryError(f"the hit rates differ by more than {TOLERANCE:g}: {text}")
         self._done(text)
         return self.comparison

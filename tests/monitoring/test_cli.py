@@ -1,0 +1,47 @@
+"""What a user gets to read who types something wrong."""
+
+import pytest
+
+from monitoring.cli import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["stauts"], "did you mean status?"),
+        (["xyz"], "there are demo, down, receiver, setup, status, up"),
+        (["up", "--prometeus-port", "1"], "--prometheus-port"),
+        (["up", "--prometheus-port", "70000"], "70000"),
+        (["up", "--vllm-url", "localhost:8000"], "write http://127.0.0.1:8000"),
+        (["up", "--vllm-url", "http://x", "--model", "m"], "give either"),
+        (["up", "--settings", "missing.yml"], "missing.yml: cannot be read"),
+        (["receiver", "--listen", "19095"], "write :18000"),
+        (["status", "more"], "more"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(arguments, expected, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("monitoring: ")
+    assert error.count("\n") == 1
+    assert expected in error
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    assert main([]) == 2
+    assert "demo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["up", "status", "down", "demo", "receiver", "setup"])
+def test_each_command_explains_itself(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert "Usage: python -m monitoring" in capsys.readouterr().out
+
+
+def test_a_setting_that_does_not_exist_is_named(tmp_path, capsys):
+    file = tmp_path / "mine.yml"
+    file.write_text("cache: {windw: 5m}")
+    assert main(["up", "--settings", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "cache.windw" in error
