@@ -1,8 +1,8 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { grafanaFiles } from './build/grafana-files.js';
-import { leftOut } from './build/left-out.js';
-import { licenceCheck } from './build/licence-check.js';
+import { grafanaFiles } from './plugins/grafana-files.js';
+import { leftOut } from './plugins/left-out.js';
+import { licenceCheck } from './plugins/licence-check.js';
 
 const here = import.meta.dirname;
 

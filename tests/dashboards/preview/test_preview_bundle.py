@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,17 @@ def test_the_page_holds_no_editor_no_map_and_no_grafana_prometheus(site: Path) -
     scripts = [script.read_text(encoding="utf-8") for script in (site / "assets").glob("*.js")]
     assert sum(map(len, scripts)) < 4_000_000
     assert not any("monaco.editor" in script or "EPSG:3857" in script for script in scripts)
+
+
+def test_no_source_of_the_page_is_kept_out_of_the_repository() -> None:
+    """A folder whose name is in .gitignore would be missing in a clone, and in a wheel."""
+    root = bundle.SOURCES.parents[2]
+    files = [str(path) for path in bundle.SOURCES.rglob("*") if path.is_file()]
+    told = subprocess.run(
+        ["git", "check-ignore", "--no-index", *files],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout == ""
