@@ -50,7 +50,7 @@ export function PageStyles() {
         .navigation nav { order: 2; flex-basis: 100%; }
         .navigation .brand { flex: 1; }
         .toolbar h1 { flex-basis: 100%; }
-        .variable { flex: 1 1 100%; } .variable > div { flex: 1; } .variable label { min-width: 96px; }
+        .variable { flex: 1 1 100%; } .variable[data-variable] > div { flex: 1; } .variable[data-variable] label { min-width: 96px; }
       }
     `} />
   );
