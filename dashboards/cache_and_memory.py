@@ -149,7 +149,7 @@ def _prefix_cache(settings: Settings) -> list[object]:
             "Hit rate over time",
             f"Share of looked-up prompt tokens found, over the last {settings.cache.window} at "
             f"each moment. Lines: {rates.good:.0%} and above is good, below {rates.low:.0%} for "
-            f"{settings.cache.low_for} alerts, below {rates.broken:.0%} caching hardly works. "
+            f"{settings.alerts['VLLMPrefixCacheHitRateLow'].pending} alerts, below {rates.broken:.0%} caching hardly works. "
             "A gap means that nothing was looked up.",
             Place(0, 6, 12, 10),
             [Query(exported(PREFIX_CACHE_HIT_RATE), _MODEL)],
@@ -184,7 +184,7 @@ def _gpu_memory(settings: Settings) -> list[object]:
             21,
             "GPU memory in use over time",
             f"Lines: from {usage.elevated:.0%} there is little room, above {usage.high:.0%} for "
-            f"{settings.memory.high_for} alerts. Dashed: what vLLM was told to take. In use well "
+            f"{settings.alerts['VLLMGPUMemoryHigh'].pending} alerts. Dashed: what vLLM was told to take. In use well "
             "above the dashed line: growth, or another process on the GPU.",
             Place(0, 17, 12, 10),
             [

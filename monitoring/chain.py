@@ -14,7 +14,8 @@ import monitoring
 from alerts.settings import Settings
 from exporter.options import default_server_name
 from monitoring import binaries
-from monitoring.configuration import Layout
+from monitoring.alertmanager import configuration
+from monitoring.configuration import Layout, surroundings
 from monitoring.options import HOST, ChainOptions, Ports
 from monitoring.relocation import needs_relocation, relocate
 from monitoring.simulated_gpu import NORMAL_USAGE
@@ -108,6 +109,7 @@ def components(
     chain = [
         exporter(options, settings, layout),
         receiver(ports, layout),
+        *([relay(ports)] if configuration.needs_relay(settings) else []),
         alertmanager(programs.alertmanager, ports, layout),
         prometheus(programs.prometheus, ports, layout),
     ]
@@ -180,6 +182,23 @@ def receiver(ports: Ports, layout: Layout) -> Component:
         host=HOST,
         port=ports.receiver,
         port_flag="--receiver-port",
+        ready_path="/-/healthy",
+        environment=_python_environment(),
+    )
+
+
+def relay(ports: Ports) -> Component:
+    """Return the relay to the chat robots."""
+    return Component(
+        name="relay",
+        command=(
+            *(sys.executable, "-m", "monitoring", "relay"),
+            f"--listen={HOST}:{ports.relay}",
+            f"--secrets={surroundings(ports).secrets}",
+        ),
+        host=HOST,
+        port=ports.relay,
+        port_flag="--relay-port",
         ready_path="/-/healthy",
         environment=_python_environment(),
     )

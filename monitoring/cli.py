@@ -8,6 +8,7 @@ import click
 
 from monitoring import down, receiver, setup, status, up
 from monitoring.demo import command as demo
+from monitoring.relay import command as relay
 
 
 class _Commands(click.Group):
@@ -33,7 +34,15 @@ def command() -> None:
     """Run the vLLM monitoring chain on this machine, look at it, stop it."""
 
 
-for _one in (up.command, status.command, down.command, demo.command, receiver.command, setup.setup):
+for _one in (
+    up.command,
+    status.command,
+    down.command,
+    demo.command,
+    receiver.command,
+    relay.command,
+    setup.setup,
+):
     command.add_command(_one)
 
 
