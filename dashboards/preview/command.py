@@ -54,7 +54,7 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> t
 @click.option(
     "--dashboards",
     "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path),
     default=GENERATED,
     help="Folder of dashboards to show, instead of dashboards/generated.",
 )
@@ -80,6 +80,8 @@ def command(
     """
     if prometheus is None and not build_only:
         raise click.UsageError("say which Prometheus to ask: --prometheus http://127.0.0.1:19090")
+    if not build_only and not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder of dashboards: see --dashboards")
     try:
         interval = str(load(settings_file).intervals.scrape)
     except SettingsError as error:

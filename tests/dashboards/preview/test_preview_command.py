@@ -24,8 +24,14 @@ def _built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (["--prometheus", "http://host:port"], "http://host:port is not a URL such as"),
         (["--prometheus", "http://x", "--listen", "13000x"], "13000x is not an address such as"),
         (["--prometheus", "http://x", "--listen", "h:99999"], "h:99999 is not an address such as"),
-        (["--prometheus", "http://x", "--dashboards", "/nowhere"], "'/nowhere' does not exist"),
-        (["--prometheus", "http://x", "--settings", "/nowhere"], "/nowhere: cannot be read"),
+        (
+            ["--prometheus", "http://x", "--dashboards", "/nowhere"],
+            "/nowhere is not a folder of dashboards",
+        ),
+        (
+            ["--prometheus", "http://x", "--dashboards", "/", "--settings", "/nowhere"],
+            "/nowhere: cannot be read",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
