@@ -33,7 +33,7 @@ from exporter.options import (
     parse_server_name,
     parse_url,
 )
-from exporter.yaml_document import Document, Fault, KeyPath, read_document
+from exporter.yaml_document import Document, FaultError, KeyPath, read_document
 
 T = TypeVar("T")
 
@@ -77,12 +77,12 @@ def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Co
     elif isinstance(entries, list):
         servers = tuple(files.server(("servers", position)) for position in range(len(entries)))
     else:
-        raise Fault(document, ("servers",), "must be a list: begin each server with a dash")
+        raise FaultError(document, ("servers",), "must be a list: begin each server with a dash")
     names: set[str] = set()
     for position, server in enumerate(servers):
         if server.name in names:
             where: KeyPath = ("servers", position)
-            raise Fault(document, where, f"has the name {server.name!r} of another server")
+            raise FaultError(document, where, f"has the name {server.name!r} of another server")
         names.add(server.name)
     return Configuration(servers, files.probe() if document.value(("probe",)) is not None else None)
 
@@ -101,7 +101,7 @@ class _Files:
         document.only(path, _SERVER_KEYS)
         url = self._parsed((*path, "url"), parse_url)
         if url is None:
-            raise Fault(document, path, "has no url")
+            raise FaultError(document, path, "has no url")
         name = self._parsed((*path, "name"), parse_server_name)
         return self._fetched(path, name or default_server_name(url), url, self._gpus(path))
 
@@ -111,12 +111,14 @@ class _Files:
         document.only(path, _PROBE_KEYS)
         allow = document.strings((*path, "allow"))
         if not allow:
-            raise Fault(document, path, "has no allow: list the targets that may be fetched")
+            raise FaultError(document, path, "has no allow: list the targets that may be fetched")
         for position, pattern in enumerate(allow):
             try:
                 parse_url(pattern.replace("*", "x"))
             except ValueError as error:
-                raise Fault(document, (*path, "allow", position), f"is wrong: {error}") from error
+                raise FaultError(
+                    document, (*path, "allow", position), f"is wrong: {error}"
+                ) from error
         template = self._fetched(path, "probe", "https://localhost", None)
         return ProbePolicy(tuple(pattern.rstrip("/") for pattern in allow), template)
 
@@ -125,7 +127,7 @@ class _Files:
         headers = self._headers(path)
         token = self._file((*path, "bearer_token_file"))
         if token and any(header.lower() == "authorization" for header, _ in headers):
-            raise Fault(
+            raise FaultError(
                 self._document, (*path, "bearer_token_file"), "and a header Authorization: give one"
             )
         server = Server(
@@ -142,7 +144,9 @@ class _Files:
             try:
                 tls_context(server.ca_file)
             except (OSError, ssl.SSLError) as error:
-                raise Fault(self._document, (*path, "ca_file"), "holds no certificate") from error
+                raise FaultError(
+                    self._document, (*path, "ca_file"), "holds no certificate"
+                ) from error
         return server
 
     def _parsed(self, path: KeyPath, parse: Callable[[str], T]) -> T | None:
@@ -152,7 +156,7 @@ class _Files:
         try:
             return parse(text)
         except ValueError as error:
-            raise Fault(self._document, path, f"is wrong: {error}") from error
+            raise FaultError(self._document, path, f"is wrong: {error}") from error
 
     def _file(self, path: KeyPath) -> Path | None:
         text = self._document.string(path)
@@ -162,7 +166,7 @@ class _Files:
         try:
             file.read_bytes()
         except OSError as error:
-            raise Fault(
+            raise FaultError(
                 self._document, path, f"cannot be read: {file} ({error.strerror})"
             ) from error
         return file
@@ -174,9 +178,9 @@ class _Files:
             value = self._document.string((*where, name))
             # The value is left out of the message: it may be a secret.
             if not _HEADER_NAME.fullmatch(name) or name.lower() in ("host", "content-length"):
-                raise Fault(self._document, (*where, name), "is no name of a header to send")
+                raise FaultError(self._document, (*where, name), "is no name of a header to send")
             if value is None or not _HEADER_VALUE.fullmatch(value):
-                raise Fault(self._document, (*where, name), "must be one line of text")
+                raise FaultError(self._document, (*where, name), "must be one line of text")
             headers.append((name, value))
         return tuple(headers)
 
@@ -187,7 +191,7 @@ class _Files:
             return value
         entries = value if isinstance(value, list) else [value]
         if not all(isinstance(e, int | str) and not isinstance(e, bool) for e in entries):
-            raise Fault(
+            raise FaultError(
                 self._document, where, 'must be indices or UUIDs of GPUs: write [0, 1] or "0,1"'
             )
         return ",".join(str(entry) for entry in entries)

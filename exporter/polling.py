@@ -14,7 +14,7 @@ from exporter.catalogue import BUILD_INFO
 from exporter.exposition import TooManyLinesError
 from exporter.generations import READ
 from exporter.upstream import Body, Fetcher, State, UpstreamError, timed_out
-from exporter.workers import Saturated, Workers
+from exporter.workers import SaturatedError, Workers
 
 log = structlog.get_logger()
 
@@ -65,7 +65,7 @@ class Poller:
             return None
         try:
             self._last = _THREADS.submit(lambda: self._answer(timeout))
-        except Saturated:
+        except SaturatedError:
             return None
         return self._last
 
