@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alerts import delivery, panels
 from alerts.model import MATCH, Alert, Group, Lookup, Text
-from alerts.promql import GPU, MODEL, SERVER, TARGET, by, exported, not_exempt, served
+from alerts.promql import GPU, MODEL, NOT_A_DRILL, SERVER, TARGET, by, exported, not_exempt, served
 from alerts.settings import Settings
 from exporter.catalogue import (
     CACHE_CONFIG_INFO,
@@ -36,9 +36,10 @@ def exporter_down(settings: Settings) -> Alert:
     """The exporter does not answer, or is a target no more."""
     terms, remembered = settings.alerts["VLLMExporterDown"], settings.monitoring.remembered_for
     up = f"up{{{settings.selectors.exporters}}}"
+    remembered_up = f"up{{{settings.selectors.exporters},{NOT_A_DRILL}}}"
     return Alert(
         name="VLLMExporterDown",
-        query=f"({up} or 0 * max_over_time({up}[{remembered}]))",
+        query=f"({up} or 0 * max_over_time({remembered_up}[{remembered}]))",
         comparison="<",
         threshold=1,
         unit="count",

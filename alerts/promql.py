@@ -20,6 +20,10 @@ GPU = ("job", "instance", "gpu", "uuid")
 """Labels of what is said of a GPU; ``instance`` is the exporter that reads it."""
 
 
+NOT_A_DRILL = 'drill!="yes"'
+"""Matcher on targets that were not made up for a drill, which nobody misses when they are gone."""
+
+
 def served(settings: Settings, metric: str, *matchers: str) -> str:
     """Return a selector on a series of vLLM's own page."""
     return _select(metric, settings.selectors.servers, *matchers)

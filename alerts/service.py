@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alerts import panels
 from alerts.model import MATCH, Alert, Group, Lookup, Text, number, percent
-from alerts.promql import MODEL, SERVER, by, served, total_rate
+from alerts.promql import MODEL, NOT_A_DRILL, SERVER, by, served, total_rate
 from alerts.settings import Settings
 from exporter.generations import ENGINE_SLEEP_STATE, PROMPT_TOKENS
 
@@ -65,9 +65,10 @@ def server_vanished(settings: Settings) -> Alert:
     """The target itself is gone, so that nothing could say that it is down."""
     terms, remembered = settings.alerts["VLLMServerVanished"], settings.monitoring.remembered_for
     up = served(settings, "up")
+    remembered_up = served(settings, "up", NOT_A_DRILL)
     return Alert(
         name="VLLMServerVanished",
-        query=by(SERVER, "max", f"count_over_time({up}[{remembered}])"),
+        query=by(SERVER, "max", f"count_over_time({remembered_up}[{remembered}])"),
         comparison=">",
         threshold=0,
         unit="count",

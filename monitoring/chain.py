@@ -11,6 +11,7 @@ from pathlib import Path
 import pynvml
 
 import monitoring
+from alerts.duration import Duration
 from alerts.settings import Settings
 from exporter.options import default_server_name
 from monitoring import binaries
@@ -111,7 +112,7 @@ def components(
         receiver(ports, layout),
         *([relay(ports)] if configuration.needs_relay(settings) else []),
         alertmanager(programs.alertmanager, ports, layout),
-        prometheus(programs.prometheus, ports, layout),
+        prometheus(programs.prometheus, ports, settings, layout),
     ]
     if programs.grafana:
         chain.append(grafana(programs.grafana, ports, layout))
@@ -229,7 +230,17 @@ def alertmanager(binary: Path, ports: Ports, layout: Layout) -> Component:
     )
 
 
-def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
+def shortest_wait(settings: Settings) -> Duration:
+    """Return the shortest time that an alert of the kit waits.
+
+    By default Prometheus forgets, at a restart, the state of alerts that wait less than ten
+    minutes, and a firing alert would be reported resolved and then firing again.
+    """
+    waits = (terms.pending for terms in settings.alerts.values())
+    return min(waits, key=lambda wait: wait.seconds)
+
+
+def prometheus(binary: Path, ports: Ports, settings: Settings, layout: Layout) -> Component:
     """Return Prometheus."""
     return Component(
         name="prometheus",
@@ -240,9 +251,7 @@ def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
             f"--web.listen-address={HOST}:{ports.prometheus}",
             f"--web.external-url=http://{HOST}:{ports.prometheus}",
             f"--web.user-assets={layout.prometheus / 'assets'}",
-            # The kit's alerts wait 1 to 5 minutes. By default Prometheus forgets such waits at a
-            # restart, and a firing alert would be reported resolved and then firing again.
-            "--rules.alert.for-grace-period=1m",
+            f"--rules.alert.for-grace-period={shortest_wait(settings)}",
         ),
         host=HOST,
         port=ports.prometheus,

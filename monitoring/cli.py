@@ -8,6 +8,7 @@ import click
 
 from monitoring import down, receiver, setup, status, up
 from monitoring.demo import command as demo
+from monitoring.drill import command as drill
 from monitoring.relay import command as relay
 
 
@@ -39,6 +40,7 @@ for _one in (
     status.command,
     down.command,
     demo.command,
+    drill.command,
     receiver.command,
     relay.command,
     setup.setup,
