@@ -108,7 +108,10 @@ GAUGE_GENERATION = "gpu_prefix_cache_hit_rate"
 NO_GENERATION = "none"
 """What the info metric says of a vLLM page without any figure on the prefix cache."""
 
-SPELLINGS: tuple[str, ...] = ("vllm:", "ray_vllm:", "ray_vllm_", "vllm_")
+SERIES_PREFIX = "vllm:"
+"""What every series of a vLLM server begins with; a page without it is not vLLM's."""
+
+SPELLINGS: tuple[str, ...] = (SERIES_PREFIX, "ray_vllm:", "ray_vllm_", "vllm_")
 """What the names begin with on vLLM's own page and on those of Ray, by version of Ray."""
 
 

@@ -12,6 +12,9 @@ LogFormat = Literal["logfmt", "json"]
 
 _ORDER = ["ts", "level", "msg"]
 
+_CLIENT_LOGGERS = ("tornado",)
+"""Loggers that tell of what clients did: closed early, spoke no HTTP, failed a TLS handshake."""
+
 
 def configure(level: str, log_format: LogFormat) -> None:
     """Set up structlog for the process.
@@ -39,3 +42,21 @@ def configure(level: str, log_format: LogFormat) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
+    # What libraries say below a warning is not for operators, except about clients at debug.
+    logging.basicConfig(handlers=[_Forwarder()], level=logging.WARNING, force=True)
+    if threshold <= logging.DEBUG:
+        for name in _CLIENT_LOGGERS:
+            logging.getLogger(name).setLevel(logging.DEBUG)
+
+
+class _Forwarder(logging.Handler):
+    """Gives what libraries log to structlog, so that there is one form of line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log ``record``: at its level, or at debug if it is about a client's doings."""
+        level = record.levelname.lower()
+        if record.name.startswith(_CLIENT_LOGGERS) and record.levelno < logging.ERROR:
+            level = "debug"
+        event = getattr(structlog.get_logger(), "error" if level == "critical" else level)
+        detail = record.getMessage()
+        event("library", logger=record.name, detail=detail, exc_info=record.exc_info or None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 GPUBackend = Literal["auto", "nvml", "simulated", "none"]
 
 DEFAULT_PORT = 18000
+DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT_TIMEOUT_SECONDS = 5.0
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:\d+(?:ms|[smhd]))+")
@@ -19,6 +21,10 @@ _LISTEN_ADDRESS = re.compile(
     r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\[\]/]*)):(?P<port>\d+)"
 )
 _MAX_PORT = 65535
+_MAX_NAME_CHARACTERS = 256
+_URL_CHARACTERS = re.compile(r"[!-~]+")
+_USERINFO = re.compile(r"//.*@")
+_QUERY = re.compile(r"\?.*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -35,24 +41,65 @@ class ListenAddress:
 
 
 @dataclass(frozen=True)
-class Options:
-    """All settings of one exporter.
+class Server:
+    """One vLLM server.
 
     Attributes:
-        vllm_url: Root of the vLLM server.
-        server_name: Value of the label ``server``.
-        listen_address: Where the page is served.
+        name: Value of the label ``server``.
+        url: Its root, or its metrics page.
+        headers: Sent with each request; secrets.
+        bearer_token_file: Holds the token to log in with; read at each request.
+        ca_file: Certificates to believe instead of the system's.
+        timeout_seconds: Longest wait for its page.
+        gpus: The GPUs it uses: indices, UUIDs, or a value of CUDA_VISIBLE_DEVICES. None where
+            that is not known.
+    """
+
+    name: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    bearer_token_file: Path | None = None
+    ca_file: Path | None = None
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+    gpus: str | None = None
+
+
+@dataclass(frozen=True)
+class ProbePolicy:
+    """Which targets ``/probe`` may fetch, and how.
+
+    Attributes:
+        allow: Roots of servers, in which ``*`` stands for any part of a host's name.
+        template: What goes for each target beside name and URL.
+    """
+
+    allow: tuple[str, ...]
+    template: Server
+
+
+@dataclass(frozen=True)
+class Options:
+    """All settings of one exporter that stay as they are while it runs.
+
+    Attributes:
+        servers: Those given by flags; the file's replace them.
+        config_file: Servers and targets of probes, read again on demand.
+        listen_addresses: Where the page is served.
         telemetry_path: Path of the page.
+        lifecycle: Whether ``POST /-/reload`` is answered.
+        max_requests: Most requests that are worked on at once.
         window_seconds: Length of the trailing window of the hit rate.
         timeout_seconds: Longest wait for vLLM's page.
         gpu_backend: What reads the GPUs.
         simulated_file: What the simulated GPUs are, for that backend.
     """
 
-    vllm_url: str
-    server_name: str
-    listen_address: ListenAddress
+    servers: tuple[Server, ...]
+    config_file: Path | None
+    listen_addresses: tuple[ListenAddress, ...]
     telemetry_path: str
+    lifecycle: bool
+    max_requests: int
     window_seconds: float
     timeout_seconds: float
     gpu_backend: GPUBackend
@@ -79,9 +126,7 @@ def parse_listen_address(text: str) -> ListenAddress:
     Raises:
         ValueError: The text is none of these; the message is one line.
     """
-    match = re.fullmatch(
-        r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\[\]/]*)):(?P<port>\d+)", text
-    )
+    match = _LISTEN_ADDRESS.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is no address: write :18000, 127.0.0.1:18000 or [::1]:18000")
     port = int(match["port"])
@@ -94,16 +139,33 @@ def parse_url(text: str) -> str:
     """Return ``text`` without a trailing slash if it is an http or https URL with a host.
 
     Raises:
-        ValueError: It is not; the message is one line.
+        ValueError: It is not; the message is one line, without a password that it may hold.
     """
     try:
         parts = urlsplit(text)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         valid = False
-    if not valid:
-        raise ValueError(f"{text!r} is no URL of a server: write http://127.0.0.1:8000")
+    if not valid or not _URL_CHARACTERS.fullmatch(text):
+        shown = f"{redacted(text)!r} is no URL of a server"
+        raise ValueError(f"{shown}: write {DEFAULT_URL}")
     return text.rstrip("/")
+
+
+def parse_server_name(text: str) -> str:
+    """Return ``text`` if it can be a value of the label ``server``.
+
+    Raises:
+        ValueError: It is empty, has a control character or more than 256 characters.
+    """
+    if not 0 < len(text) <= _MAX_NAME_CHARACTERS or not text.isprintable():
+        raise ValueError(f"{text[:40]!r} is no name for a server: write one line")
+    return text
+
+
+def redacted(url: str) -> str:
+    """Return ``url`` fit to be shown: without user name, password and query."""
+    return _QUERY.sub("?…", _USERINFO.sub("//", url, count=1), count=1)
 
 
 def parse_path(text: str) -> str:

@@ -3,76 +3,167 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
+from collections.abc import Sequence
 from types import FrameType
 
 import structlog
 
-from exporter import __version__, web
+from exporter import __version__, config, web, web_server
 from exporter.collectors import Collector, Collectors
+from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
 from exporter.collectors.gpu import GPUCollector
-from exporter.collectors.server import Server, ServerCollector
+from exporter.collectors.server import ServerCollector
+from exporter.config import Configuration
 from exporter.gpu import Backend
 from exporter.gpu.simulated import SimulatedBackend
-from exporter.options import Options
-from exporter.upstream import HTTPFetcher
+from exporter.options import ListenAddress, Options, Server
+from exporter.probe import Prober
+from exporter.reload import ConfigurationFile
+from exporter.routes import probe_route, reload_route
+from exporter.web_config import WebConfigFile
 
 log = structlog.get_logger()
 
+SCRAPE_SECONDS = 120.0
+"""Longest that a scrape may take whose client does not say how long it waits; each server's own
+timeout is what counts then."""
 
-def run(options: Options) -> int:
+
+class Exporter:
+    """The parts of one exporter.
+
+    Attributes:
+        page: Collects what the metrics page shows.
+        routes: What answers at each path.
+        configuration: Reads the file again; None without a file.
+    """
+
+    def __init__(self, options: Options, configuration: Configuration) -> None:
+        """Put the parts together; nothing is fetched or read yet."""
+        self._options = options
+        self._servers = ServerCollector(configuration.servers, options.window_seconds)
+        self._prober = Prober(configuration.probe, self._open_collector)
+        self._backend = gpu_backend(options)
+        collectors: list[Collector] = [self._servers]
+        if self._backend:
+            remembering = RememberingBackend(self._backend)
+            collectors.append(GPUCollector(remembering))
+            collectors.append(
+                AssignmentCollector(lambda: self._servers.servers, lambda: remembering.last)
+            )
+        self.configuration: ConfigurationFile | None = None
+        if options.config_file:
+            self.configuration = ConfigurationFile(self._load, self._apply)
+            collectors.append(self.configuration)
+        self.page = Collectors(collectors)
+        self.routes = {
+            **web.pages(self.page.collect, options.telemetry_path, SCRAPE_SECONDS),
+            "/probe": probe_route(self._prober, SCRAPE_SECONDS),
+            "/-/reload": reload_route(self.configuration, options.lifecycle),
+        }
+
+    def close(self) -> None:
+        """Let go of connections and of the driver."""
+        if self._backend:
+            self._backend.close()
+        self._servers.close()
+
+    def _open_collector(self, server: Server) -> ServerCollector:
+        return ServerCollector([server], self._options.window_seconds)
+
+    def _load(self) -> Configuration:
+        options = self._options
+        if options.config_file is None:
+            return Configuration(options.servers, None)
+        return config.load(options.config_file, options.servers, options.timeout_seconds)
+
+    def _apply(self, configuration: Configuration) -> None:
+        self._servers.replace(configuration.servers)
+        self._prober.policy = configuration.probe
+
+
+class _Signals:
+    """Signals, turned into things that the main thread finds when it looks."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.reload = False
+        self._wake = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+
+    def wait(self) -> None:
+        """Return when there was a signal."""
+        self._wake.wait()
+        self._wake.clear()
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            self.reload = True
+        else:
+            self.stop = True
+        self._wake.set()
+
+
+def run(options: Options, configuration: Configuration, web_config: WebConfigFile | None) -> int:
     """Serve until SIGTERM or SIGINT.
 
     Returns:
-        The exit status: 0 after a stop, 1 if the address cannot be had.
+        The exit status: 0 after a stop, 1 if an address cannot be had.
     """
-    backend = gpu_backend(options)
-    fetch = HTTPFetcher()
-    collectors: list[Collector] = [
-        ServerCollector(
-            [Server(options.server_name, options.vllm_url)], options.window_seconds, fetch
-        )
-    ]
-    if backend:
-        collectors.append(GPUCollector(backend))
-    page = Collectors(collectors)
-    application = web.Application(page.collect, options.telemetry_path, options.timeout_seconds)
-    try:
-        server = web.server(application, options.listen_address)
-    except OSError as error:
-        log.error(
-            "cannot listen: choose another --web.listen-address",
-            address=str(options.listen_address),
-            reason=error.strerror or str(error),
-        )
+    sockets = _listen(options.listen_addresses)
+    if sockets is None:
         return 1
-    stop = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    signal.signal(signal.SIGINT, on_signal)
-    threading.Thread(target=server.serve, name="http", daemon=True).start()
+    signals = _Signals()
+    exporter = Exporter(options, configuration)
+    server = web_server.WebServer(
+        web.Application(exporter.routes), sockets, options.max_requests, web_config
+    )
+    server.start()
     # A first look at once, so that what is missing is in the log before anyone scrapes and the
     # window has its first sample.
     threading.Thread(
-        target=page.collect, args=(options.timeout_seconds,), name="first-look", daemon=True
+        target=exporter.page.collect,
+        args=(SCRAPE_SECONDS,),
+        name="first-look",
+        daemon=True,
     ).start()
     log.info(
         "serving",
-        address=str(options.listen_address),
+        address=",".join(map(str, options.listen_addresses)),
         path=options.telemetry_path,
-        server=options.server_name,
+        servers=",".join(server.name for server in configuration.servers),
         version=__version__,
     )
-    stop.wait()
+    while not signals.stop:
+        signals.wait()
+        if signals.reload:
+            signals.reload = False
+            if exporter.configuration:
+                exporter.configuration.reload()
+            else:
+                log.info("nothing to read again: there is no --config.file")
     server.stop()
-    if backend:
-        backend.close()
-    fetch.close()
+    exporter.close()
     log.info("stopped")
     return 0
+
+
+def _listen(addresses: Sequence[ListenAddress]) -> list[socket.socket] | None:
+    sockets: list[socket.socket] = []
+    for address in addresses:
+        try:
+            sockets += web_server.listen(address)
+        except OSError as error:
+            log.error(
+                "cannot listen: choose another --web.listen-address",
+                address=str(address),
+                reason=error.strerror or str(error),
+            )
+            return None
+    return sockets
 
 
 def gpu_backend(options: Options) -> Backend | None:

@@ -1,79 +1,87 @@
-"""Fetching a vLLM server's metrics page, bounded in time and size."""
+"""What fetching a server's page can come to, and what a fetcher must offer."""
 
 from __future__ import annotations
 
-import time
+import http.client
+import ssl
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-import requests
-import urllib3
-
-MAX_PAGE_BYTES = 32 * 1024 * 1024
-"""Largest page that is read; a real one has 45 kB, and 79 kB with two engines."""
-
-_CHUNK_BYTES = 64 * 1024
 _HTTP_OK = 200
-_HTTP_UNAUTHORIZED = (401, 403)
+_HTTP_REDIRECTS = range(300, 400)
+_HTTP_UNAUTHORIZED = (401, 403, 407)
+
+
+class State(StrEnum):
+    """What a fetch came to."""
+
+    OK = "ok"
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    UNAUTHORIZED = "unauthorized"
+    HTTP_ERROR = "http_error"
+    NOT_VLLM = "not_vllm"
+    INVALID = "invalid"
 
 
 class UpstreamError(Exception):
-    """The page could not be had. The message is one line that says what to do."""
+    """The page could not be had.
+
+    Attributes:
+        state: What came of the fetch.
+        message: One line that says what to do, without any secret.
+    """
+
+    def __init__(self, state: State, message: str) -> None:
+        super().__init__(message)
+        self.state = state
+        self.message = message
+
+
+def timed_out(timeout: float) -> UpstreamError:
+    """Return the error for a page that was not there within ``timeout`` seconds."""
+    # Not the exact number: Prometheus' offer differs a little from scrape to scrape.
+    return UpstreamError(
+        State.TIMEOUT, f"no complete answer within {timeout:.3g} s: vLLM is overloaded or stuck"
+    )
+
+
+@dataclass(frozen=True)
+class Body:
+    """A page as it came.
+
+    Attributes:
+        content: Its bytes, decompressed.
+        content_type: The header; empty without one.
+    """
+
+    content: bytes
+    content_type: str
 
 
 class Fetcher(Protocol):
-    """Something that brings the text of a page."""
+    """Something that brings one server's page, in one thread at a time."""
 
-    def __call__(self, url: str, timeout: float) -> str:
-        """Return the page at ``url`` within ``timeout`` seconds.
+    def __call__(self, timeout: float) -> Body:
+        """Return the page, to be had within ``timeout`` seconds.
 
         Raises:
             UpstreamError: There is no page to be had.
         """
 
-
-class HTTPFetcher:
-    """Fetches pages over HTTP, keeping the connection between scrapes."""
-
-    def __init__(self) -> None:
-        """Open a session that ignores proxy variables: the server is a neighbour."""
-        self._session = requests.Session()
-        self._session.trust_env = False
-        self._session.headers["Accept"] = "text/plain;version=0.0.4;q=1,*/*;q=0.1"
-        self._session.headers["User-Agent"] = "vllm-exporter"
-
-    def __call__(self, url: str, timeout: float) -> str:
-        """Return the page at ``url``; see `Fetcher`."""
-        deadline = time.monotonic() + timeout
-        try:
-            # Redirects are not followed: a metrics page has none, and they may lead anywhere.
-            with self._session.get(
-                url, stream=True, timeout=timeout, allow_redirects=False
-            ) as response:
-                _check_status(response)
-                body = _read(response, deadline, timeout)
-        # The body is read from urllib3 itself, whose errors requests does not translate there.
-        except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise UpstreamError(_timeout_message(timeout)) from error
-        except requests.ConnectionError as error:
-            raise UpstreamError(
-                f"no connection ({_reason(error)}): start vLLM there or correct --vllm.url"
-            ) from error
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise UpstreamError(
-                f"no valid answer ({_reason(error)}): is this vLLM's port?"
-            ) from error
-        return body.decode("utf-8", errors="replace")
+    def abort(self) -> None:
+        """Make a call that goes on in another thread end soon."""
 
     def close(self) -> None:
-        """Close the kept connection."""
-        self._session.close()
+        """Let go of the connection."""
 
 
 def metrics_url(base: str) -> str:
     """Return the URL of the metrics page of the server at ``base``.
 
-    A URL that already ends in ``/metrics`` is kept.
+    A URL whose path already ends in ``/metrics`` is kept.
     """
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
@@ -82,44 +90,50 @@ def metrics_url(base: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
-def _check_status(response: requests.Response) -> None:
-    status = response.status_code
+def check_status(status: int) -> None:
+    """Raise an `UpstreamError` unless ``status`` is 200."""
     if status == _HTTP_OK:
         return
     if status in _HTTP_UNAUTHORIZED:
         raise UpstreamError(
+            State.UNAUTHORIZED,
             f"HTTP {status}: something before vLLM (vLLM itself leaves /metrics open) wants a "
-            "login; point --vllm.url at vLLM itself"
+            "login; point the URL at vLLM itself, or give bearer_token_file or headers in "
+            "--config.file",
         )
-    raise UpstreamError(f"HTTP {status}: see vLLM's log; --vllm.url must be the server's root")
+    if status in _HTTP_REDIRECTS:
+        # Not followed: a metrics page has none, and they may lead anywhere.
+        raise UpstreamError(
+            State.HTTP_ERROR, f"HTTP {status}, a redirect: give the URL that it leads to"
+        )
+    raise UpstreamError(
+        State.HTTP_ERROR,
+        f"HTTP {status}: see vLLM's log (it may still serve requests); the URL must be the "
+        "server's root",
+    )
 
 
-def _read(response: requests.Response, deadline: float, timeout: float) -> bytes:
-    body = bytearray()
-    # read1 returns whatever has arrived, so that a slow drip cannot outlive the deadline.
-    while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=True):
-        body += chunk
-        if len(body) > MAX_PAGE_BYTES:
-            raise UpstreamError(
-                f"the page has more than {MAX_PAGE_BYTES // 1024**2} MiB: is this vLLM?"
-            )
-        if time.monotonic() > deadline:
-            raise UpstreamError(_timeout_message(timeout))
-    return bytes(body)
-
-
-def _timeout_message(timeout: float) -> str:
-    return f"no complete answer within {timeout:g} s: vLLM is overloaded or stuck"
-
-
-def _reason(error: BaseException) -> str:
-    """Return the innermost system message; requests wraps it four deep, addresses included."""
-    cause: BaseException | None = error
-    message = type(error).__name__
-    seen = 0
-    while cause is not None and seen < 10:  # noqa: PLR2004 - a bound against cycles
-        if isinstance(cause, OSError) and cause.strerror:
-            message = cause.strerror
-        cause = cause.__cause__ or cause.__context__
-        seen += 1
-    return message
+def translated(error: Exception) -> UpstreamError:
+    """Return what an error of the connection or of HTTP means for an operator."""
+    if isinstance(error, UpstreamError):
+        return error
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return UpstreamError(
+            State.UNREACHABLE,
+            f"its certificate is not accepted ({error.verify_message}): give ca_file",
+        )
+    # Before OSError: the standard library's RemoteDisconnected is both.
+    if isinstance(error, http.client.HTTPException | ssl.SSLError) and not isinstance(
+        error, ConnectionError
+    ):
+        return UpstreamError(
+            State.INVALID, f"no valid answer ({type(error).__name__}): is this vLLM's port?"
+        )
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+        return UpstreamError(
+            State.UNREACHABLE, f"no connection ({reason}): start vLLM there or correct the URL"
+        )
+    return UpstreamError(
+        State.INVALID, f"no valid answer ({type(error).__name__}): is this vLLM's port?"
+    )

@@ -1,86 +1,143 @@
-"""The exporter's pages over HTTP."""
+"""The exporter's pages: functions of a request, without sockets and threads."""
 
 from __future__ import annotations
 
 import gzip
 import html
-import socket
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-import structlog
-from cheroot import wsgi
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 
 from exporter import __version__
 from exporter.collectors import Snapshot
-from exporter.options import ListenAddress
 
-log = structlog.get_logger()
-
-SCRAPE_TIMEOUT_HEADER = "HTTP_X_PROMETHEUS_SCRAPE_TIMEOUT_SECONDS"
+SCRAPE_TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds"
 TIMEOUT_MARGIN_SECONDS = 0.5
 """Left of Prometheus' own timeout for the way back."""
 
 _GZIP_LEVEL = 1  # a page on loopback: level 9 costs ten times the CPU for a fifth of the bytes
 _GZIP_MIN_BYTES = 1024
 
-Environ = dict[str, Any]
-StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+TEXT = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+
 Collect = Callable[[float], list[Metric]]
 
 _LANDING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>vLLM exporter</title></head>
 <body><h1>vLLM exporter</h1>
 <p>Prefix-cache hit rate and GPU memory of vLLM. Version {version}.</p>
-<ul><li><a href="{path}">Metrics</a></li>
-<li><a href="/-/healthy">Health</a></li><li><a href="/-/ready">Readiness</a></li></ul>
+<ul>{links}</ul>
 </body></html>
 """
 
 
+@dataclass(frozen=True)
+class Request:
+    """One request, as far as a page looks at it.
+
+    Attributes:
+        method: In capitals.
+        path: Without the query, decoded.
+        query: Values by name, in their order.
+        headers: Values by name in lower case.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Response:
+    """One answer.
+
+    Attributes:
+        status: HTTP status code.
+        body: What is sent, encoded.
+        content_type: What the body is.
+        headers: Further headers.
+    """
+
+    status: int
+    body: bytes
+    content_type: str = TEXT
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Route:
+    """What answers at one path.
+
+    Attributes:
+        handler: Gives the answer.
+        methods: Those allowed; HEAD is answered as GET without the body.
+        blocking: Whether the handler may wait (for vLLM, a driver, a disk) and so needs a thread.
+        title: Text of its link on the landing page; empty for none.
+    """
+
+    handler: Callable[[Request], Response]
+    methods: tuple[str, ...] = ("GET", "HEAD")
+    blocking: bool = False
+    title: str = ""
+
+
 class Application:
-    """The WSGI application: the metrics page, a landing page, health and readiness."""
+    """The pages by path."""
 
-    def __init__(self, collect: Collect, telemetry_path: str, timeout_seconds: float) -> None:
-        """Take what collects the families within a number of seconds, and the page's path."""
-        self._collect = collect
-        self._timeout = timeout_seconds
-        self._pages: dict[str, Callable[[Environ], tuple[bytes, list[tuple[str, str]]]]] = {
-            "/": lambda _: (
-                _LANDING.format(version=__version__, path=html.escape(telemetry_path)).encode(),
-                [("Content-Type", "text/html; charset=utf-8")],
-            ),
-            "/-/healthy": lambda _: _plain("Healthy.\n"),
-            "/-/ready": lambda _: _plain("Ready.\n"),
-            telemetry_path: self._metrics,
-        }
+    def __init__(self, routes: Mapping[str, Route]) -> None:
+        """Take the routes; a landing page that links to them is added at ``/``."""
+        landing = _landing(routes)
+        self._routes = {"/": Route(lambda _: Response(200, landing, HTML)), **routes}
 
-    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one request."""
-        page = self._pages.get(environ.get("PATH_INFO") or "/")
-        method = environ.get("REQUEST_METHOD", "GET")
-        if page is None:
-            status, (body, headers) = "404 Not Found", _plain("Not found. Metrics: see /\n")
-        elif method not in ("GET", "HEAD"):
-            status, (body, headers) = "405 Method Not Allowed", _plain("Only GET and HEAD.\n")
-            headers.append(("Allow", "GET, HEAD"))
-        else:
-            status, (body, headers) = "200 OK", page(environ)
-        headers.append(("Content-Length", str(len(body))))
-        start_response(status, headers)
-        return [] if method == "HEAD" else [body]
+    def blocks(self, request: Request) -> bool:
+        """Tell whether answering may wait for something."""
+        route = self._routes.get(request.path)
+        return route is not None and route.blocking and request.method in route.methods
 
-    def _metrics(self, environ: Environ) -> tuple[bytes, list[tuple[str, str]]]:
-        timeout = scrape_timeout(environ.get(SCRAPE_TIMEOUT_HEADER, ""), self._timeout)
-        encode, content_type = choose_encoder(environ.get("HTTP_ACCEPT", ""))
-        body = bytes(encode(Snapshot(self._collect(timeout))))
-        headers = [("Content-Type", content_type)]
-        if len(body) >= _GZIP_MIN_BYTES and "gzip" in environ.get("HTTP_ACCEPT_ENCODING", ""):
-            body = gzip.compress(body, _GZIP_LEVEL)
-            headers.append(("Content-Encoding", "gzip"))
-        return body, headers
+    def respond(self, request: Request) -> Response:
+        """Return the answer to ``request``."""
+        route = self._routes.get(request.path)
+        if route is None:
+            return plain(404, "Not found. Metrics: see /")
+        if request.method not in route.methods:
+            allowed = ", ".join(route.methods)
+            return Response(405, f"Only {allowed}.\n".encode(), headers=(("Allow", allowed),))
+        return route.handler(request)
+
+
+def pages(collect: Collect, telemetry_path: str, timeout_seconds: float) -> dict[str, Route]:
+    """Return the pages that every exporter has.
+
+    Args:
+        collect: Collects the families within a number of seconds.
+        telemetry_path: Path of the metrics page.
+        timeout_seconds: Longest time that a scrape may take.
+    """
+
+    def metrics(request: Request) -> Response:
+        timeout = scrape_timeout(request.headers.get(SCRAPE_TIMEOUT_HEADER, ""), timeout_seconds)
+        return metrics_response(collect(timeout), request)
+
+    return {
+        telemetry_path: Route(metrics, blocking=True, title="Metrics"),
+        "/-/healthy": Route(lambda _: plain(200, "Healthy."), title="Health"),
+        "/-/ready": Route(lambda _: plain(200, "Ready."), title="Readiness"),
+    }
+
+
+def metrics_response(families: Iterable[Metric], request: Request) -> Response:
+    """Return ``families`` in the format and the coding that ``request`` prefers."""
+    encode, content_type = choose_encoder(request.headers.get("accept", ""))
+    body = bytes(encode(Snapshot(families)))
+    headers: tuple[tuple[str, str], ...] = (("Vary", "Accept, Accept-Encoding"),)
+    if len(body) >= _GZIP_MIN_BYTES and accepts_gzip(request.headers.get("accept-encoding", "")):
+        body = gzip.compress(body, _GZIP_LEVEL)
+        headers = (*headers, ("Content-Encoding", "gzip"))
+    return Response(200, body, content_type, headers)
 
 
 def scrape_timeout(header: str, configured: float) -> float:
@@ -95,38 +152,27 @@ def scrape_timeout(header: str, configured: float) -> float:
     return min(configured, offered) if offered > 0 else configured
 
 
-def _plain(text: str) -> tuple[bytes, list[tuple[str, str]]]:
-    return text.encode(), [("Content-Type", "text/plain; charset=utf-8")]
+def accepts_gzip(header: str) -> bool:
+    """Tell whether an Accept-Encoding header allows gzip (RFC 9110, 12.5.3)."""
+    for entry in header.split(","):
+        coding, *parameters = (part.strip().lower() for part in entry.split(";"))
+        if coding == "gzip":
+            return not any(parameter.replace(" ", "") in _REFUSALS for parameter in parameters)
+    return False
 
 
-def server(application: Application, address: ListenAddress) -> wsgi.Server:
-    """Return a server that is bound to ``address`` but does not serve yet.
-
-    Raises:
-        OSError: The address cannot be had.
-    """
-    hosts = [address.host] if address.host else ["::", "0.0.0.0"]  # noqa: S104 - asked for
-    for host in hosts[:-1]:
-        if not socket.has_ipv6:
-            break
-        try:
-            return _bound(application, host, address.port)
-        except OSError:
-            continue  # IPv6 is switched off on this host: IPv4 alone then
-    return _bound(application, hosts[-1], address.port)
+_REFUSALS = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
 
 
-class _Server(wsgi.Server):
-    """cheroot's server, with its complaints in the exporter's log."""
-
-    def error_log(self, msg: str = "", level: int = 20, traceback: bool = False) -> None:  # noqa: ARG002
-        """Log at debug: what cheroot reports are clients that went away."""
-        log.debug("http server", detail=msg.strip())
+def plain(status: int, text: str) -> Response:
+    """Return ``text`` as a line of plain text."""
+    return Response(status, f"{text}\n".encode())
 
 
-def _bound(application: Application, host: str, port: int) -> wsgi.Server:
-    bound = _Server(
-        (host, port), application, numthreads=4, server_name="", timeout=5, shutdown_timeout=1
+def _landing(routes: Mapping[str, Route]) -> bytes:
+    links = "".join(
+        f'<li><a href="{html.escape(path)}">{html.escape(route.title)}</a></li>'
+        for path, route in routes.items()
+        if route.title
     )
-    bound.prepare()
-    return bound
+    return _LANDING.format(version=__version__, links=links).encode()

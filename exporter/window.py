@@ -50,9 +50,13 @@ class _Series:
 
 
 class TrailingWindow:
-    """Samples of one server's prefix-cache counters over the last ``seconds``.
+    """Samples of the counters of one server's cache over the last ``seconds``.
 
     Not thread-safe: the owner calls it from one thread at a time.
+
+    Attributes:
+        last_reset: Whether a counter of the last page had begun anew.
+        last_excess: Whether some engine found more than it looked up between the last two pages.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -62,6 +66,8 @@ class TrailingWindow:
         # Closer samples replace one another, so that a fast scraper cannot fill the memory.
         self._spacing = seconds / _SAMPLES_PER_WINDOW
         self._series: dict[EngineKey, _Series] = {}
+        self.last_reset: bool = False
+        self.last_excess: bool = False
 
     def observe(
         self, counters: Mapping[EngineKey, CacheCounters], monotonic: float, wall: float
@@ -77,6 +83,7 @@ class TrailingWindow:
             Totals of the engines that are in ``counters``, summed by model before any division.
         """
         start = monotonic - self._seconds
+        self.last_reset = self.last_excess = False
         totals: dict[str, WindowTotals] = {}
         for key, counter in counters.items():
             series = self._extend(key, counter, monotonic, wall)
@@ -92,10 +99,15 @@ class TrailingWindow:
         if series is None or last is None or now - last.time > self._max_gap:
             series = self._begin(key, counter, now, wall, not_before=now - self._seconds)
         elif _restarted(series, last, counter):
+            self.last_reset = True
             series = self._begin(key, counter, now, wall, not_before=last.time)
         point = _Point(now, counter.queries, counter.hits)
         points = series.points
-        if len(points) > 1 and now - points[-2].time < self._spacing:
+        if points and point.hits - points[-1].hits > point.queries - points[-1].queries:
+            self.last_excess = True
+        if len(points) > 1 and (
+            now - points[-2].time < self._spacing or points[-2][1:] == points[-1][1:] == point[1:]
+        ):
             points[-1] = point
         else:
             points.append(point)

@@ -36,6 +36,14 @@ Program = Callable[..., subprocess.CompletedProcess[str]]
 Labels = dict[str, frozenset[str]]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what the exporter shows now into tests/**/golden instead of comparing with it",
+    )
+
+
 def _program(name: str) -> Program:
     found = binaries.find(name, folders.tools())
     if found is None:

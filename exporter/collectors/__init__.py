@@ -29,8 +29,20 @@ class Collector(Protocol):
         """
 
 
+class _Flight:
+    """One collection under way, and what came of it."""
+
+    def __init__(self) -> None:
+        self.landed = threading.Event()
+        self.families: list[Metric] = []
+
+
 class Collectors:
-    """All collectors as one page; whatever fails in one, the others are served."""
+    """All collectors as one page; whatever fails in one, the others are served.
+
+    Scrapes that arrive while a collection runs share its result, so that no number of them asks
+    vLLM or a driver twice at once.
+    """
 
     def __init__(
         self,
@@ -40,23 +52,45 @@ class Collectors:
         """Take the collectors, in page order, and a clock in seconds."""
         self._collectors = collectors
         self._monotonic = monotonic
-        # Collectors keep state (windows, handles): scrapes take turns.
         self._lock = threading.Lock()
+        self._flight: _Flight | None = None
         self._broken: set[str] = set()
 
     def collect(self, timeout: float) -> list[Metric]:
         """Return the families of one scrape, to be had within ``timeout`` seconds."""
+        with self._lock:
+            flight = self._flight
+            leads = flight is None
+            if flight is None:
+                flight = self._flight = _Flight()
+        if not leads:
+            # Who began it may have had more time; then only the exporter itself can be told of.
+            return flight.families if flight.landed.wait(timeout) else self._incomplete()
+        try:
+            flight.families = self._collect(timeout)
+        finally:
+            with self._lock:
+                self._flight = None
+            flight.landed.set()
+        return flight.families
+
+    def _collect(self, timeout: float) -> list[Metric]:
         success = catalogue.COLLECTOR_SUCCESS.family()
         duration = catalogue.COLLECTOR_DURATION.family()
         families: list[Metric] = []
-        with self._lock:
-            for collector in self._collectors:
-                began = self._monotonic()
-                collected, complete = self._guarded(collector, timeout)
-                families += collected
-                success.add_metric([collector.name], float(complete))
-                duration.add_metric([collector.name], self._monotonic() - began)
+        for collector in self._collectors:
+            began = self._monotonic()
+            collected, complete = self._guarded(collector, timeout)
+            families += collected
+            success.add_metric([collector.name], float(complete))
+            duration.add_metric([collector.name], self._monotonic() - began)
         return [*families, _build_info(), success, duration]
+
+    def _incomplete(self) -> list[Metric]:
+        success = catalogue.COLLECTOR_SUCCESS.family()
+        for collector in self._collectors:
+            success.add_metric([collector.name], 0.0)
+        return [_build_info(), success]
 
     def _guarded(self, collector: Collector, timeout: float) -> tuple[list[Metric], bool]:
         """Run one collector; its error is logged when it is new and costs only its families."""

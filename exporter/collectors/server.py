@@ -1,131 +1,140 @@
-"""What vLLM servers say of their prefix cache and their configuration."""
+"""What vLLM servers say of their caches and their configuration."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import structlog
 from prometheus_client.metrics_core import Metric
 
-from exporter import catalogue, engine, exposition
-from exporter.upstream import Fetcher, UpstreamError, metrics_url
-from exporter.window import TrailingWindow, WindowTotals
+from exporter.collectors.server_families import Observation, families
+from exporter.fetcher import HTTPFetcher
+from exporter.history import ServerHistory
+from exporter.options import Server
+from exporter.polling import Answer, Poller, poll
+from exporter.upstream import Fetcher, State
 
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class Server:
-    """One vLLM server: the value of the label ``server``, and its URL."""
-
-    name: str
-    url: str
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What one scrape learnt of one server.
-
-    Attributes:
-        reading: None if the page could not be had or is not vLLM's.
-        totals: The window's totals by model name; empty without a reading.
-        duration: Seconds that the fetch took.
-        failure: One line that says what to do; empty if there is a reading.
-    """
-
-    server: str
-    reading: engine.ServerReading | None
-    totals: dict[str, WindowTotals]
-    duration: float
-    failure: str
+@dataclass
+class _Watched:
+    server: Server
+    poller: Poller
+    history: ServerHistory
+    told: str | None = None
+    told_errors: bool = False
+    observed: Observation | None = field(default=None, repr=False)
 
 
 class ServerCollector:
-    """Fetches each server's page once a scrape. A server that fails has only its up = 0."""
+    """Fetches all servers' pages at once, once a scrape; what fails at one touches no other."""
 
     name = "server"
 
     def __init__(
         self,
-        servers: Sequence[Server],
+        servers: Iterable[Server],
         window_seconds: float,
-        fetch: Fetcher,
+        open_fetcher: Callable[[Server], Fetcher] = HTTPFetcher,
         monotonic: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """Take the servers, the window in seconds, the fetcher and the two clocks in seconds."""
-        self._watched = [(server, TrailingWindow(window_seconds)) for server in servers]
-        self._fetch = fetch
+        """Take the servers, the window in seconds, what fetches from one, and clocks in seconds."""
+        self._window_seconds = window_seconds
+        self._open_fetcher = open_fetcher
         self._monotonic = monotonic
         self._wall = wall
-        self._told: dict[str, str] = {}
+        self._watched: tuple[_Watched, ...] = ()
+        self.replace(servers)
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """The servers that are watched now."""
+        return tuple(watched.server for watched in self._watched)
+
+    def replace(self, servers: Iterable[Server]) -> None:
+        """Watch ``servers`` from the next scrape on; who stays keeps its window.
+
+        Raises:
+            OSError: A CA file cannot be read; nothing has changed then.
+        """
+        known = {(w.server.name, w.server.url): w for w in self._watched}
+        watched = []
+        for server in servers:
+            before = known.get((server.name, server.url))
+            if before is not None and before.server == server:
+                watched.append(before)
+                continue
+            poller = Poller(self._open_fetcher(server), self._monotonic)
+            history = before.history if before else ServerHistory(self._window_seconds)
+            watched.append(_Watched(server, poller, history, before.told if before else None))
+        # One assignment: a scrape that runs meanwhile sees the old servers or the new ones.
+        self._watched = tuple(watched)
 
     def collect(self, timeout: float) -> tuple[list[Metric], bool]:
         """Return the families of all servers; see `exporter.collectors.Collector`."""
-        observations = [self._observe(server, window, timeout) for server, window in self._watched]
-        for observation in observations:
-            self._tell(observation)
-        return families(observations), not any(o.failure for o in observations)
+        watched = self._watched
+        answers = poll(
+            [w.poller for w in watched], [min(timeout, w.server.timeout_seconds) for w in watched]
+        )
+        observations = [self._observe(w, a) for w, a in zip(watched, answers, strict=True)]
+        return families(observations), all(o.state is State.OK for o in observations)
 
-    def _observe(self, server: Server, window: TrailingWindow, timeout: float) -> Observation:
-        began = self._monotonic()
-        reading = None
-        totals: dict[str, WindowTotals] = {}
-        failure = ""
-        try:
-            reading = engine.read(_vllm_page(self._fetch(metrics_url(server.url), timeout)))
-            totals = window.observe(reading.prefix_cache, self._monotonic(), self._wall())
-        except UpstreamError as error:
-            failure = str(error)
-        return Observation(server.name, reading, totals, self._monotonic() - began, failure)
+    def close(self) -> None:
+        """Close the kept connections."""
+        for watched in self._watched:
+            watched.poller.fetch.abort()
 
-    def _tell(self, observation: Observation) -> None:
-        """Log a server's state when it changes, not at each scrape."""
-        before = self._told.get(observation.server)
-        if observation.failure == before:
-            return
-        self._told[observation.server] = observation.failure
-        if observation.failure:
+    def _observe(self, watched: _Watched, answer: Answer) -> Observation:
+        history = watched.history
+        if answer.reading is None:
+            history.fail()
+        else:
+            wall = self._wall() - (self._monotonic() - answer.at)
+            history.observe(answer.reading, answer.at, wall)
+        observation = Observation(
+            server=watched.server.name,
+            state=answer.failure.state if answer.failure else State.OK,
+            duration=answer.duration,
+            reading=answer.reading,
+            history=history,
+        )
+        _tell(watched, answer)
+        return observation
+
+
+def _tell(watched: _Watched, answer: Answer) -> None:
+    """Log a server's state when it changes, not at each scrape."""
+    server = watched.server.name
+    failure = answer.failure.message if answer.failure else ""
+    if failure != watched.told:
+        watched.told = failure
+        if answer.failure:
             log.warning(
                 "vLLM's metrics are missing",
-                server=observation.server,
-                reason=observation.failure,
+                server=server,
+                state=str(answer.failure.state),
+                reason=failure,
             )
-        else:
-            log.info("vLLM's metrics are read", server=observation.server)
-
-
-def _vllm_page(text: str) -> exposition.Page:
-    """Return the wanted samples of a vLLM page.
-
-    Raises:
-        UpstreamError: The text is no vLLM page.
-    """
-    if f"\n{catalogue.SERIES_PREFIX}" not in f"\n{text}":
-        raise UpstreamError(
-            "the page has no vllm: series: wrong port, vLLM still loading, or started with "
-            "--disable-log-stats"
+        elif answer.reading:
+            log.info(
+                "vLLM's metrics are read",
+                server=server,
+                names=",".join(answer.reading.generations) or "none for the prefix cache",
+                prefix_caching={True: "on", False: "off", None: "unknown"}[
+                    answer.reading.prefix_caching
+                ],
+            )
+    if answer.reading is None:
+        return
+    errors = answer.reading.parse_errors
+    if errors and not watched.told_errors:
+        log.warning(
+            "lines of vLLM's page cannot be used; figures that need them are absent",
+            server=server,
+            lines=errors,
         )
-    return exposition.parse(text, catalogue.READ)
-
-
-def families(observations: Sequence[Observation]) -> list[Metric]:
-    """Return the metric families of ``observations``; what is unknown has no sample."""
-    rate = catalogue.PREFIX_CACHE_HIT_RATE.family()
-    queries = catalogue.PREFIX_CACHE_WINDOW_QUERY_TOKENS.family()
-    limit = catalogue.GPU_MEMORY_UTILIZATION_LIMIT.family()
-    up = catalogue.UPSTREAM_UP.family()
-    duration = catalogue.UPSTREAM_DURATION.family()
-    for observation in observations:
-        server = observation.server
-        up.add_metric([server], float(observation.reading is not None))
-        duration.add_metric([server], observation.duration)
-        for model_name, totals in observation.totals.items():
-            if totals.hit_rate is not None:
-                rate.add_metric([server, model_name], totals.hit_rate)
-                queries.add_metric([server, model_name], totals.queries)
-        if observation.reading and observation.reading.memory_utilization_limit is not None:
-            limit.add_metric([server], observation.reading.memory_utilization_limit)
-    return [rate, queries, limit, up, duration]
+    watched.told_errors = bool(errors)

@@ -78,4 +78,6 @@ def _values(url: str, name: str) -> list[float]:
             response.raise_for_status()
     except requests.RequestException as error:
         raise PageError(f"{url} cannot be read ({type(error).__name__})") from None
-    return [sample.value for sample in exposition.parse(response.text, frozenset({name})).samples]
+    return [
+        sample.value for sample in exposition.parse(response.content, frozenset({name})).samples
+    ]

@@ -1,0 +1,84 @@
+"""Which GPUs a server uses: what CUDA makes of a list of them, resolved against what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exporter.gpu import GPU
+
+_ORDINAL = re.compile(r"[+-]?[0-9]+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PREFIXES = ("GPU-", "MIG-")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The GPUs of one server.
+
+    Attributes:
+        gpus: Those found, in the order in which CUDA would number them.
+        unresolved: Entries that name no GPU of this host.
+    """
+
+    gpus: tuple[GPU, ...]
+    unresolved: tuple[str, ...] = ()
+
+
+def assign(gpus: Sequence[GPU], selection: str | None) -> Assignment:
+    """Return which of ``gpus`` a server with ``selection`` uses.
+
+    Args:
+        gpus: The GPUs of this host, as NVML numbers them. CUDA numbers them alike if they are of
+            one kind, or with ``CUDA_DEVICE_ORDER=PCI_BUS_ID``.
+        selection: Value of ``CUDA_VISIBLE_DEVICES``; None stands for all.
+    """
+    if selection is None:
+        return Assignment(tuple(gpus))
+    found: list[GPU] = []
+    unresolved: list[str] = []
+    for entry in entries(selection):
+        gpu = _resolve(gpus, entry)
+        if gpu is None:
+            unresolved.append(str(entry))
+        elif gpu not in found:
+            found.append(gpu)
+    return Assignment(tuple(found), tuple(unresolved))
+
+
+def entries(selection: str) -> list[int | str]:
+    """Return the ordinals or the UUIDs that CUDA reads from a list.
+
+    CUDA stops at the first entry that it cannot use, takes ordinals or UUIDs but not both (the
+    first entry decides), and takes nothing if an entry is there twice. Beyond that, UUIDs may
+    lack their prefix, as NVML allows.
+    """
+    words = [word.strip() for word in selection.split(",")]
+    words = [f"GPU-{word}" if _UUID.fullmatch(word) else word for word in words]
+    kind = next((prefix for prefix in _PREFIXES if words[0].startswith(prefix)), "")
+    read: list[int | str] = []
+    for word in words:
+        entry = _ordinal(word) if not kind else word if word.startswith(kind) else None
+        if entry is None:
+            break
+        if entry in read:
+            return []
+        read.append(entry)
+    return read
+
+
+def _ordinal(word: str) -> int | None:
+    """Read as C's strtol does: a number at the beginning counts, what follows it does not."""
+    match = _ORDINAL.match(word)
+    number = int(match[0]) if match else -1
+    return number if number >= 0 else None
+
+
+def _resolve(gpus: Sequence[GPU], entry: int | str) -> GPU | None:
+    if isinstance(entry, int):
+        return next((gpu for gpu in gpus if gpu.index == str(entry)), None)
+    exact = [gpu for gpu in gpus if gpu.uuid == entry]
+    # A shortened UUID does for CUDA if only one begins so.
+    candidates = exact or [gpu for gpu in gpus if gpu.uuid.startswith(entry)]
+    return candidates[0] if len(candidates) == 1 else None
