@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from alerts.model import Alert, Group, PanelReference, RecordingRule, percent
+from alerts import panels
+from alerts.memory import memory_elevated_beside
+from alerts.model import MATCH, Alert, Finding, Group, Lookup, RecordingRule, Text, number, percent
+from alerts.promql import MODEL, SERVER, by, exported, not_exempt, served
 from alerts.settings import Settings
-from exporter.catalogue import PREFIX_CACHE_HIT_RATE, PREFIX_CACHE_HITS, PREFIX_CACHE_QUERIES
+from exporter.catalogue import (
+    CACHE_CONFIG_INFO,
+    PREFIX_CACHE_HIT_RATE,
+    PREFIX_CACHE_HITS,
+    PREFIX_CACHE_QUERIES,
+    PREFIX_CACHE_WINDOW_QUERY_TOKENS,
+    UPSTREAM_START_TIME,
+)
+
+_ON = ("server", "model_name")
+
+_CHECK_PREFIXES = (
+    "- Do prompts share prefixes? The same text, in the same order, from the first token on: "
+    "put system prompt and documents first, what differs (date, name, question) last.\n"
+    "- Are shared prefixes shorter than a cache block (--block-size; the server's log tells where "
+    "a model needs larger blocks)? Only whole blocks are found again."
+)
 
 
 def group(settings: Settings) -> Group:
@@ -12,7 +31,12 @@ def group(settings: Settings) -> Group:
     return Group(
         name="vllm-cache",
         recordings=(hit_rate_from_counters(settings),),
-        alerts=(hit_rate_low(settings),),
+        alerts=(
+            hit_rate_low(settings),
+            ineffective(settings),
+            wastes_memory(settings),
+            disabled(settings),
+        ),
     )
 
 
@@ -22,43 +46,222 @@ def hit_rate_from_counters(settings: Settings) -> RecordingRule:
     A check on the exporter's figure, and what is left of it while the exporter is down. Engines
     are summed before dividing; without traffic there is no series.
     """
-    labels = "server, model_name"
     window = settings.cache.window
+    hits = by(_ON, "sum", f"rate({served(settings, PREFIX_CACHE_HITS)}[{window}])")
+    queries = by(_ON, "sum", f"rate({served(settings, PREFIX_CACHE_QUERIES)}[{window}])")
     return RecordingRule(
         record="server_model_name:vllm_prefix_cache_hits_per_query:ratio_rate",
-        query=(
-            f"sum by ({labels}) (rate({PREFIX_CACHE_HITS}[{window}])) "
-            f"/ (sum by ({labels}) (rate({PREFIX_CACHE_QUERIES}[{window}])) > 0)"
-        ),
+        query=f"{hits} / ({queries} > 0)",
     )
 
 
 def hit_rate_low(settings: Settings) -> Alert:
     """Fewer of the looked-up prompt tokens are found in the cache than pays off."""
-    cache = settings.cache
-    low, pending, window = cache.hit_rate.low, cache.low_for, cache.window
+    cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheHitRateLow"]
+    low = cache.hit_rate.low
     return Alert(
         name="VLLMPrefixCacheHitRateLow",
-        query=PREFIX_CACHE_HIT_RATE.name,
+        query=_hit_rate(settings),
         comparison="<",
         threshold=low,
         unit="share",
-        pending=pending,
-        severity=cache.low_severity,
-        labels=("server", "model_name"),
-        summary="A vLLM server finds too few prompt tokens in its prefix cache.",
-        description=(
-            "Server {server}, model {model_name}: {value} of the prompt tokens looked up in the "
-            f"last {window} were found in the prefix cache (below {percent(low)} for {pending}).\n"
-            "Check whether\n"
-            "- prompts share prefixes: the same text, in the same order, from the first token on;\n"
-            "- shared prefixes are shorter than a cache block (--block-size; the server's log "
-            "tells where a model needs larger blocks): only whole blocks are found again;\n"
-            "- blocks are evicted before they are reused: KV-cache usage near 100%, preemptions."
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=MODEL,
+        guards=_meaningful(settings),
+        text=Text(
+            summary="A vLLM server finds too few prompt tokens in its prefix cache.",
+            description=(
+                "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
+                f"the last {cache.window} were found in the prefix cache (below {percent(low)} "
+                f"for {terms.pending}; {{tokens}} tokens looked up)."
+            ),
+            cause="Prompts share too little, share it too late, or lose it before it is reused.",
+            action=(
+                f"{_CHECK_PREFIXES}\n"
+                "- Are blocks evicted before they are reused? KV-cache usage near 100%, "
+                "preemptions: lower --max-num-seqs or give the cache more memory."
+            ),
         ),
-        panel=PanelReference(
-            dashboard_uid="vllm-cache-memory",
-            panel_id=11,
-            variables={"server": "server", "model": "model_name"},
-        ),
+        panel=panels.HIT_RATE,
+        lookups=_tokens(settings),
     )
+
+
+def ineffective(settings: Settings) -> Alert:
+    """Caching hardly works; the data say what is the likeliest reason."""
+    cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheIneffective"]
+    broken = cache.hit_rate.broken
+    return Alert(
+        name="VLLMPrefixCacheIneffective",
+        query=_hit_rate(settings),
+        comparison="<",
+        threshold=broken,
+        unit="share",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=MODEL,
+        guards=_meaningful(settings),
+        text=Text(
+            summary="The prefix cache of a vLLM server hardly works.",
+            description=(
+                "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
+                f"the last {cache.window} were found in the prefix cache (below {percent(broken)} "
+                f"for {terms.pending}). The mean prompt has {{prompt_tokens}} tokens."
+            ),
+            cause="{off}{short}{evicted}{unshared}",
+            action=(
+                f"{_CHECK_PREFIXES}\n"
+                "- Where the model can never hit, name it under cache.exempt_models in the "
+                "settings."
+            ),
+        ),
+        panel=panels.HIT_RATE,
+        lookups={"prompt_tokens": Lookup(_mean_prompt(settings), _ON)},
+        findings=_reasons(settings),
+    )
+
+
+def wastes_memory(settings: Settings) -> Alert:
+    """The GPU's memory is taken by a cache that does not pay off."""
+    cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheWastesMemory"]
+    elevated, low = settings.memory.usage.elevated, cache.hit_rate.low
+    return Alert(
+        name="VLLMPrefixCacheWastesMemory",
+        query=_hit_rate(settings),
+        comparison="<",
+        threshold=low,
+        unit="share",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=MODEL,
+        guards=(*_meaningful(settings), f"and on (instance) {memory_elevated_beside(settings)}"),
+        text=Text(
+            summary="A vLLM server holds much GPU memory for a prefix cache that does not pay off.",
+            description=(
+                "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
+                f"the last {cache.window} were found in the prefix cache (below {percent(low)}), "
+                f"while GPU memory is above {percent(elevated)}, both for {terms.pending}."
+            ),
+            cause="The memory is set aside for KV blocks that nobody asks for again.",
+            action=(
+                "- Make prompts share prefixes, so that the memory pays off; or\n"
+                "- lower --gpu-memory-utilization: live requests seldom need all of it "
+                "(see vllm:kv_cache_usage_perc), and the cache loses little."
+            ),
+        ),
+        panel=panels.HIT_RATE,
+    )
+
+
+def disabled(settings: Settings) -> Alert:
+    """Prefix caching is switched off; good to know before wondering about the rate."""
+    terms = settings.alerts["VLLMPrefixCacheDisabled"]
+    off = served(settings, CACHE_CONFIG_INFO, 'enable_prefix_caching="False"')
+    return Alert(
+        name="VLLMPrefixCacheDisabled",
+        query=by(SERVER, "count", off),
+        comparison=">",
+        threshold=0,
+        unit="count",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=SERVER,
+        text=Text(
+            summary="A vLLM server runs without prefix caching.",
+            description=(
+                "Server {server} says that prefix caching is off (engines without it: {value}). "
+                "It has no hit rate, and every prompt is computed in full."
+            ),
+            cause=(
+                "The server was started with --no-enable-prefix-caching, or vLLM switched caching "
+                "off because the model does not support it (its log says so)."
+            ),
+            action=(
+                "Start the server with --enable-prefix-caching if the model supports it. If it "
+                "shall stay off, add VLLMPrefixCacheDisabled to switched_off in the settings."
+            ),
+        ),
+        panel=panels.HIT_RATE,
+    )
+
+
+def _hit_rate(settings: Settings) -> str:
+    return exported(settings, PREFIX_CACHE_HIT_RATE, not_exempt(settings))
+
+
+def _meaningful(settings: Settings) -> tuple[str, ...]:
+    """Guards on every hit rate: enough tokens, and a cache that had time to fill.
+
+    A server whose exporter does not know its age counts as warm.
+    """
+    tokens = exported(settings, PREFIX_CACHE_WINDOW_QUERY_TOKENS)
+    start = exported(settings, UPSTREAM_START_TIME)
+    warm_up = number(settings.cache.warm_up.seconds)
+    return (
+        f"and {tokens} >= {number(settings.cache.minimum_tokens)}",
+        f"unless on (instance, server) time() - {start} < {warm_up}",
+    )
+
+
+def _tokens(settings: Settings) -> dict[str, Lookup]:
+    metric = exported(settings, PREFIX_CACHE_WINDOW_QUERY_TOKENS, MATCH)
+    return {"tokens": Lookup(metric, ("instance", *_ON))}
+
+
+def _mean_prompt(settings: Settings) -> str:
+    window = settings.cache.window
+    total = served(settings, "vllm:request_prompt_tokens_sum", MATCH)
+    requests = served(settings, "vllm:request_prompt_tokens_count", MATCH)
+    return (
+        f"{by(_ON, 'sum', f'increase({total}[{window}])')} "
+        f"/ ({by(_ON, 'sum', f'increase({requests}[{window}])')} > 0)"
+    )
+
+
+def _reasons(settings: Settings) -> dict[str, Finding]:
+    """Each is said where the data point to it; the last where they point to none of the others."""
+    window, short = settings.cache.window, number(settings.cache.short_prompt_tokens)
+    mean = _mean_prompt(settings)
+    fullest = by(
+        _ON,
+        "max",
+        f"max_over_time({served(settings, 'vllm:kv_cache_usage_perc', MATCH)}[{window}])",
+    )
+    preempted = by(
+        _ON,
+        "sum",
+        f"increase({served(settings, 'vllm:num_preemptions_total', MATCH)}[{window}])",
+    )
+    usage = number(settings.memory.kv_cache_usage)
+    evicted = f"({preempted} > 0 or {fullest} > {usage})"
+    off = served(settings, CACHE_CONFIG_INFO, 'enable_prefix_caching="False"', MATCH)
+    return {
+        "off": Finding(
+            by(("server",), "count", off),
+            ("server",),
+            "Prefix caching is off for some engine of this server. ",
+        ),
+        "short": Finding(
+            f"{mean} < {short}",
+            _ON,
+            f"Prompts are short (mean below {short} tokens): what they share is likely shorter "
+            "than a block of the cache, and only whole blocks are found again. ",
+        ),
+        "evicted": Finding(
+            evicted,
+            _ON,
+            "The KV cache is full or requests are preempted: blocks are evicted before they are "
+            "reused. ",
+        ),
+        "unshared": Finding(
+            f"{mean} >= {short} unless {evicted}",
+            _ON,
+            "Prompts are long enough and the KV cache has room, so most likely they do not begin "
+            "with the same tokens. ",
+        ),
+    }

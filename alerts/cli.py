@@ -10,6 +10,7 @@ from rich.table import Table
 
 from alerts import build as generated
 from alerts import catalogue
+from alerts.model import number
 from alerts.settings import Settings, SettingsError, load
 
 _SETTINGS = click.option(
@@ -61,7 +62,11 @@ def list_alerts(settings_file: Path | None) -> None:
         table.add_column(column, overflow="fold")
     for alert in catalogue.alerts(settings):
         table.add_row(
-            alert.name, alert.condition, str(alert.pending), alert.severity, alert.summary
+            alert.name,
+            f"{alert.query} {alert.comparison} {number(alert.threshold)}",
+            str(alert.pending or "-"),
+            alert.severity,
+            alert.text.summary,
         )
     Console().print(table)
 

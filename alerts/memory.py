@@ -1,53 +1,277 @@
-"""Alerts on GPU memory."""
+"""Alerts on GPU memory and on the KV cache."""
 
 from __future__ import annotations
 
-from alerts.model import Alert, Group, Lookup, PanelReference, percent
+from alerts import panels
+from alerts.model import MATCH, Alert, Finding, Group, Lookup, Text, number, percent
+from alerts.promql import GPU, MODEL, by, exported, served, total_rate
 from alerts.settings import Settings
 from exporter.catalogue import (
+    CACHE_CONFIG_INFO,
     GPU_MEMORY_FREE,
+    GPU_MEMORY_TOTAL,
     GPU_MEMORY_USAGE,
     GPU_MEMORY_UTILIZATION_LIMIT,
+    SERVER_GPU_INFO,
     UPSTREAM_UP,
 )
 
+_ON = ("instance", "uuid")
+
 
 def group(settings: Settings) -> Group:
-    """Return the rules on GPU memory."""
-    return Group(name="vllm-memory", recordings=(), alerts=(usage_high(settings),))
+    """Return the rules on memory."""
+    return Group(
+        name="vllm-memory",
+        recordings=(),
+        alerts=(
+            usage_high(settings),
+            usage_elevated(settings),
+            above_limit(settings),
+            kv_cache_saturated(settings),
+            preemptions(settings),
+        ),
+    )
+
+
+def memory_elevated_beside(settings: Settings) -> str:
+    """Return PromQL: exporters (by instance) with a GPU above the elevated usage."""
+    usage = exported(settings, GPU_MEMORY_USAGE)
+    return f"{usage} > {number(settings.memory.usage.elevated)}"
+
+
+def configured_share(settings: Settings, match: str = "") -> str:
+    """Return PromQL: by GPU, the share of it that the servers on it were told to take together.
+
+    Which server uses which GPU is known where the exporter was told; else one exporter stands for
+    one server and all its GPUs.
+    """
+    on = "(instance, server)"
+    limit = exported(settings, GPU_MEMORY_UTILIZATION_LIMIT)
+    told = exported(settings, SERVER_GPU_INFO, match)
+    usage = exported(settings, GPU_MEMORY_USAGE, match)
+    mapped = by(_ON, "sum", f"{told} * on {on} group_left () {limit}")
+    alone = f"(0 * {usage} + 1) * on (instance) group_left () sum by (instance) ({limit})"
+    unmapped = by(_ON, "sum", f"{alone} unless on (instance) {told}")
+    return f"({mapped} or {unmapped})"
+
+
+def planned_share(settings: Settings, match: str = "") -> str:
+    """Return `configured_share` less the GPUs of servers that do not go by it.
+
+    A server with ``--kv-cache-memory-bytes`` takes that for its cache, whatever its share says.
+    """
+    fixed = served(settings, CACHE_CONFIG_INFO, 'kv_cache_memory_bytes=~"[0-9]+"')
+    up = exported(settings, UPSTREAM_UP)
+    return (
+        f"({configured_share(settings, match)} unless on (instance) ({up} and on (server) {fixed}))"
+    )
+
+
+def _growth(settings: Settings, match: str = "") -> str:
+    """Return PromQL: by GPU, the share that a healthy server takes beyond the configured one."""
+    total = exported(settings, GPU_MEMORY_TOTAL, match)
+    return f"{number(settings.memory.growth_bytes)} / {total}"
+
+
+def _details(settings: Settings) -> dict[str, Lookup]:
+    return {
+        "free": Lookup(exported(settings, GPU_MEMORY_FREE, MATCH), _ON, "bytes"),
+        "limit": Lookup(configured_share(settings, MATCH), _ON, "share"),
+        "server": Lookup(
+            exported(settings, UPSTREAM_UP, MATCH), ("instance",), missing="unknown", label="server"
+        ),
+    }
 
 
 def usage_high(settings: Settings) -> Alert:
     """A GPU has hardly any memory left for what vLLM allocates beyond its share."""
-    high, pending = settings.memory.usage.high, settings.memory.high_for
+    high, terms = settings.memory.usage.high, settings.alerts["VLLMGPUMemoryHigh"]
+    ceiling = f"{number(high)} - {_growth(settings, MATCH)}"
+    permanent = (
+        f"{planned_share(settings, MATCH)} + on (instance, uuid) {_growth(settings, MATCH)} "
+        f"> {number(high)}"
+    )
     return Alert(
         name="VLLMGPUMemoryHigh",
-        query=GPU_MEMORY_USAGE.name,
+        query=exported(settings, GPU_MEMORY_USAGE),
         comparison=">",
         threshold=high,
         unit="share",
-        pending=pending,
-        severity=settings.memory.high_severity,
-        labels=("gpu", "uuid", "instance"),
-        lookups={
-            "free": Lookup(GPU_MEMORY_FREE.name, ("instance", "uuid"), show="bytes"),
-            # One exporter watches one server, so both carry the exporter's instance.
-            "limit": Lookup(GPU_MEMORY_UTILIZATION_LIMIT.name, ("instance",), show="share"),
-            "server": Lookup(UPSTREAM_UP.name, ("instance",), show="server", missing="unknown"),
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=GPU,
+        text=Text(
+            summary="A GPU that serves vLLM is almost out of memory.",
+            description=(
+                "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
+                f"{percent(high)} for {terms.pending}); free: {{free}}. vLLM's configured limit "
+                "(--gpu-memory-utilization): {limit}."
+            ),
+            cause="{permanent}vLLM grew beyond its share, or another process sits on the GPU.",
+            action=(
+                "- Lower --gpu-memory-utilization, or --max-num-seqs, and restart the server.\n"
+                "- Find other processes on the GPU: nvidia-smi."
+            ),
+        ),
+        panel=panels.GPU_MEMORY,
+        lookups={**_details(settings), "ceiling": Lookup(ceiling, _ON, "share")},
+        findings={
+            "permanent": Finding(
+                permanent,
+                _ON,
+                "THIS ALERT IS PERMANENT with the configured limit of {limit}: vLLM takes that "
+                "share at start and keeps it, and needs about 1 GiB more under load. Two ways "
+                "out: (1) restart the server with --gpu-memory-utilization of at most {ceiling}; "
+                "(2) keep the limit, raise memory.usage.high in the settings above the usage "
+                "under full load, and rely on VLLMGPUMemoryAboveLimit for growth. Otherwise: ",
+            )
         },
-        summary="A GPU that serves vLLM is almost out of memory.",
-        description=(
-            "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
-            f"{percent(high)} for {pending}); free: {{free}}.\n"
-            "vLLM's configured limit (--gpu-memory-utilization): {limit}. vLLM takes that share "
-            f"at start and keeps it: with a limit near or above {percent(high)} this alert stays "
-            "until the limit is lowered.\n"
-            "- Lower --gpu-memory-utilization, or --max-num-seqs, and restart the server.\n"
-            "- Find other processes on the GPU: nvidia-smi."
+    )
+
+
+def usage_elevated(settings: Settings) -> Alert:
+    """Little room is left, and not because vLLM was told so."""
+    elevated, terms = settings.memory.usage.elevated, settings.alerts["VLLMGPUMemoryElevated"]
+    usage = exported(settings, GPU_MEMORY_USAGE)
+    planned = f"{planned_share(settings)} + on (instance, uuid) {_growth(settings)}"
+    return Alert(
+        name="VLLMGPUMemoryElevated",
+        query=usage,
+        comparison=">",
+        threshold=elevated,
+        unit="share",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=GPU,
+        guards=(f"unless on (instance, uuid) {usage} <= on (instance, uuid) {planned}",),
+        text=Text(
+            summary="A GPU that serves vLLM has little memory left.",
+            description=(
+                "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use (above "
+                f"{percent(elevated)} for {terms.pending}, and more than vLLM's configured limit "
+                "of {limit} explains); free: {free}."
+            ),
+            cause="Another process sits on the GPU, or vLLM grew beyond its share.",
+            action=(
+                "- Find other processes on the GPU: nvidia-smi.\n"
+                "- Lower --max-num-seqs or --max-num-batched-tokens, which decide what vLLM "
+                "needs beyond its share, and restart the server when convenient."
+            ),
         ),
-        panel=PanelReference(
-            dashboard_uid="vllm-cache-memory",
-            panel_id=21,
-            variables={"server": "server"},
+        panel=panels.GPU_MEMORY,
+        lookups=_details(settings),
+    )
+
+
+def above_limit(settings: Settings) -> Alert:
+    """More is in use than vLLM was told to take: true whatever it was told."""
+    above, terms = settings.memory.above_limit, settings.alerts["VLLMGPUMemoryAboveLimit"]
+    usage = exported(settings, GPU_MEMORY_USAGE)
+    excess = f"{usage} - on (instance, uuid) group_left () {planned_share(settings)}"
+    return Alert(
+        name="VLLMGPUMemoryAboveLimit",
+        query=excess,
+        comparison=">",
+        threshold=above,
+        unit="share",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=GPU,
+        guards=(f"and on (instance, uuid) {excess} > on (instance, uuid) {_growth(settings)}",),
+        text=Text(
+            summary="A GPU holds more memory than vLLM was told to take.",
+            description=(
+                "GPU {gpu} ({uuid}) of server {server}: {value} of its memory is in use beyond "
+                "vLLM's configured limit of {limit} (--gpu-memory-utilization), for "
+                f"{terms.pending}; free: {{free}}."
+            ),
+            cause="Another process sits on the GPU, or vLLM's memory grows under load.",
+            action=(
+                "- Find other processes on the GPU: nvidia-smi.\n"
+                "- If it is vLLM itself: lower --max-num-seqs or --max-num-batched-tokens and "
+                "restart; if it grows without end, report it to vLLM with the version."
+            ),
         ),
+        panel=panels.GPU_MEMORY,
+        lookups=_details(settings),
+    )
+
+
+def kv_cache_saturated(settings: Settings) -> Alert:
+    """Live requests hold nearly all of the KV cache, so others wait or are thrown back."""
+    limit, terms = settings.memory.kv_cache_usage, settings.alerts["VLLMKVCacheSaturated"]
+    produced = total_rate(settings, MODEL, "vllm:generation_tokens_total")
+    return Alert(
+        name="VLLMKVCacheSaturated",
+        query=by(MODEL, "max", served(settings, "vllm:kv_cache_usage_perc")),
+        comparison=">",
+        threshold=limit,
+        unit="share",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=MODEL,
+        # The gauge keeps its last value while the engine does nothing.
+        guards=(f"and {produced} > 0",),
+        text=Text(
+            summary="The KV cache of a vLLM server is full.",
+            description=(
+                "Server {server}, model {model_name}: running requests hold {value} of the KV "
+                f"cache of the fullest engine (above {percent(limit)} for {terms.pending}); "
+                "{waiting} requests wait."
+            ),
+            cause="More or longer requests run at once than the cache has room for.",
+            action=(
+                "- Lower --max-num-seqs or --max-model-len: fewer or shorter requests at once.\n"
+                "- Or enlarge the cache: more --gpu-memory-utilization where the GPU has room, "
+                "--kv-cache-dtype fp8, another replica."
+            ),
+        ),
+        panel=panels.KV_CACHE,
+        lookups={
+            "waiting": Lookup(
+                by(
+                    ("server", "model_name"),
+                    "sum",
+                    served(settings, "vllm:num_requests_waiting", MATCH),
+                ),
+                ("server", "model_name"),
+            )
+        },
+    )
+
+
+def preemptions(settings: Settings) -> Alert:
+    """Requests are thrown out of the KV cache and computed again."""
+    limit, terms = settings.memory.preemptions_per_second, settings.alerts["VLLMPreemptions"]
+    window = settings.service.window
+    return Alert(
+        name="VLLMPreemptions",
+        query=total_rate(settings, MODEL, "vllm:num_preemptions_total"),
+        comparison=">",
+        threshold=limit,
+        unit="per_second",
+        pending=terms.pending,
+        keep_firing=terms.keep_firing,
+        severity=terms.severity,
+        labels=MODEL,
+        text=Text(
+            summary="A vLLM server throws running requests back into the queue.",
+            description=(
+                "Server {server}, model {model_name}: {value} preemptions per second over the "
+                f"last {window} (above {number(limit)} for {terms.pending}). Each is computed "
+                "again from the start of its prompt."
+            ),
+            cause="The KV cache is too small for the requests that were let in at once.",
+            action=(
+                "- Lower --max-num-seqs (halve it, then look again) or --max-num-batched-tokens.\n"
+                "- Or enlarge the cache: more --gpu-memory-utilization where the GPU has room, a "
+                "smaller --max-model-len, another replica."
+            ),
+        ),
+        panel=panels.PREEMPTIONS,
     )

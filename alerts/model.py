@@ -1,38 +1,85 @@
 """What an alert, a recording rule and the parts of them are, whoever evaluates them.
 
 Texts for readers are plain sentences with names in braces: ``{value}`` (the query's value in the
-alert's unit), any label in ``Alert.labels``, and the names of ``Alert.lookups``. Each renderer
-replaces them by its own template language.
+alert's unit), any label in ``Alert.labels``, the names of ``Alert.lookups`` and of
+``Alert.findings``. Each renderer replaces them by its own template language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from alerts.duration import Duration
 from alerts.settings import Severity
 
-Unit = Literal["share", "bytes"]
-"""``share``: 0..1, shown in per cent. ``bytes``: shown with binary prefixes (KiB, MiB, GiB)."""
+Unit = Literal["share", "bytes", "seconds", "count", "per_second"]
+"""``share``: 0..1, shown in per cent. ``bytes``: with binary prefixes (KiB, MiB, GiB). ``seconds``:
+as a duration. ``count`` and ``per_second``: a plain number with decimal prefixes."""
+
+MATCH = "MATCH"
+"""Stands in a lookup's query, between braces, for matchers on the alert's own labels."""
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """Something that the notification tells beside the value, from another metric.
+    """Something that the notification tells beside the value, from another query.
 
     Attributes:
-        metric: Name of the metric; its first series that matches is taken.
-        match: Labels that the series must share with the alert.
-        show: ``share`` or ``bytes``: its value in that unit; else the name of a label of it.
+        query: PromQL with `MATCH` in its selectors; its first series is taken.
+        on: Labels that the query's series share with the alert; `MATCH` becomes matchers on them.
+        show: Unit of its value.
         missing: What to say where there is no such series.
+        label: Show this label of the series instead of its value.
     """
 
-    metric: str
-    match: tuple[str, ...]
-    show: Unit | Literal["server"]
+    query: str
+    on: tuple[str, ...]
+    show: Unit = "count"
     missing: str = "not reported"
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence that the notification says only where the data bear it out.
+
+    Attributes:
+        query: PromQL with `MATCH` in its selectors, with series of a value above 0 if so.
+        on: As of `Lookup`.
+        text: The sentence; may name labels and lookups.
+    """
+
+    query: str
+    on: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a reader is told, in one language.
+
+    Attributes:
+        summary: One sentence that is the same for all series of the alert.
+        description: What is wrong, where, with the value and its unit.
+        cause: What usually is behind it; names the findings.
+        action: What to do now.
+        findings: Sentence by name of the finding.
+    """
+
+    summary: str
+    description: str
+    cause: str
+    action: str
+    findings: Mapping[str, str] = field(default_factory=dict)
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """Yield name and text of each part that becomes an annotation."""
+        yield "summary", self.summary
+        yield "description", self.description
+        yield "cause", self.cause
+        yield "action", self.action
 
 
 @dataclass(frozen=True)
@@ -42,17 +89,17 @@ class PanelReference:
     Attributes:
         dashboard_uid: The dashboard's stable uid.
         panel_id: The panel's explicit id in it.
-        variables: Dashboard variable by name, to a placeholder without braces.
+        variables: Dashboard variable by name, to a label of the alert.
     """
 
     dashboard_uid: str
     panel_id: int
-    variables: Mapping[str, str]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Alert:
-    """One alert: ``query comparison threshold``, true for ``pending``.
+    """One alert: ``query comparison threshold`` and ``guards``, true for ``pending``.
 
     The query stands apart from the comparison because Grafana evaluates them in separate steps.
 
@@ -63,12 +110,15 @@ class Alert:
         threshold: In the unit of the query.
         unit: How the value is shown.
         pending: How long the condition must hold (Prometheus' ``for``).
-        severity: ``critical``: act now; ``warning``: act soon; ``info``: know.
-        labels: Labels of the query's series that texts may name.
-        summary: One sentence that is the same for all series of the alert.
-        description: What is wrong with which series, and what to check.
+        keep_firing: How long the alert stays after the condition last held.
+        severity: ``critical``: act now; ``warning``: act soon; ``info``: know; ``none``: machines.
+        labels: Labels of the query's series, all of them.
+        text: What the reader is told, in English.
         panel: Where to see it.
+        guards: Clauses of PromQL, each beginning with ``and`` or ``unless``, that keep the alert
+            silent where its condition means nothing.
         lookups: By placeholder.
+        findings: By placeholder.
     """
 
     name: str
@@ -76,18 +126,25 @@ class Alert:
     comparison: Literal["<", ">"]
     threshold: float
     unit: Unit
-    pending: Duration
+    pending: Duration | None
+    keep_firing: Duration | None
     severity: Severity
     labels: tuple[str, ...]
-    summary: str
-    description: str
+    text: Text
     panel: PanelReference
+    guards: tuple[str, ...] = ()
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
+    findings: Mapping[str, Finding] = field(default_factory=dict)
 
     @property
     def condition(self) -> str:
-        """The whole PromQL condition."""
-        return f"{self.query} {self.comparison} {self.threshold:g}"
+        """The whole PromQL condition, one clause a line."""
+        return "\n".join([f"{self.query} {self.comparison} {number(self.threshold)}", *self.guards])
+
+    @property
+    def value(self) -> str:
+        """PromQL of the value where the guards let it count, without the comparison."""
+        return "\n".join([self.query, *self.guards])
 
 
 @dataclass(frozen=True)
@@ -105,6 +162,11 @@ class Group:
     name: str
     recordings: tuple[RecordingRule, ...]
     alerts: tuple[Alert, ...]
+
+
+def number(value: float) -> str:
+    """Return a number as PromQL and YAML read it, without a needless fraction."""
+    return f"{value:.12g}"
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Renders the catalogue as a rule file of Prometheus."""
+"""The catalogue as a rule file of Prometheus."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 
 import yaml
 
-from alerts.model import Alert, Group, Lookup, RecordingRule, Unit
+from alerts import chinese
+from alerts.model import MATCH, Alert, Finding, Group, Lookup, RecordingRule
+from alerts.placeholders import FORMAT, filled
 from alerts.settings import Settings
 
-_HEADER = "# Written by `python -m alerts build` from alerts/*.py and the settings; do not edit.\n"
-
-_FORMAT: dict[Unit, tuple[str, str]] = {
-    "share": ("humanizePercentage", ""),
-    "bytes": ("humanize1024", "B"),
-}
-"""Template function and what follows its result, by unit."""
+HEADER = "# Written by `python -m alerts build` from alerts/*.py and the settings; do not edit.\n"
 
 
 def render(groups: Iterable[Group], settings: Settings) -> str:
     """Return the text of the rule file."""
-    document = {
+    return HEADER + dump(document(groups, settings))
+
+
+def document(groups: Iterable[Group], settings: Settings) -> dict[str, Any]:
+    """Return the rule file as plain data."""
+    return {
         "groups": [
             {
                 "name": group.name,
@@ -35,8 +36,11 @@ def render(groups: Iterable[Group], settings: Settings) -> str:
             for group in groups
         ]
     }
-    body = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf)
-    return _HEADER + body
+
+
+def dump(content: Any) -> str:
+    """Return YAML whose texts of several lines are blocks, so that it reads like the alerts."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf)
 
 
 def _recording(rule: RecordingRule) -> dict[str, Any]:
@@ -44,61 +48,73 @@ def _recording(rule: RecordingRule) -> dict[str, Any]:
 
 
 def _alerting(alert: Alert, settings: Settings) -> dict[str, Any]:
-    placeholders = _placeholders(alert)
-    links = settings.links
-    return {
-        "alert": alert.name,
-        "expr": alert.condition,
-        "for": str(alert.pending),
-        "labels": {"severity": alert.severity},
-        "annotations": {
-            "summary": alert.summary,
-            "description": alert.description.format_map(placeholders),
-            "runbook_url": f"{links.runbooks}/{alert.name}.md",
-            "dashboard_url": _dashboard_url(alert, links.grafana),
-        },
+    rule: dict[str, Any] = {"alert": alert.name, "expr": alert.condition}
+    if alert.pending is not None:
+        rule["for"] = str(alert.pending)
+    if alert.keep_firing is not None and alert.keep_firing.seconds:
+        rule["keep_firing_for"] = str(alert.keep_firing)
+    texts = {"": alert.text, "_zh": chinese.text(alert, settings)}
+    rule["labels"] = {"severity": alert.severity}
+    rule["annotations"] = {
+        **dict(filled(alert, texts, _Writer())),
+        "runbook_url": runbook_url(alert, settings),
+        "dashboard_url": dashboard_url(alert, settings.links.grafana),
     }
+    return rule
 
 
-def _placeholders(alert: Alert) -> dict[str, str]:
-    function, suffix = _FORMAT[alert.unit]
-    return {
-        "value": f"{{{{ $value | {function} }}}}{suffix}",
-        **{label: f"{{{{ $labels.{label} }}}}" for label in alert.labels},
-        **{name: _lookup(lookup, lookup.missing) for name, lookup in alert.lookups.items()},
-    }
+def runbook_url(alert: Alert, settings: Settings) -> str:
+    """Return where the alert's runbook is served."""
+    return f"{settings.links.runbooks}/{alert.name}.md"
 
 
-def _lookup(lookup: Lookup, missing: str, *, in_url: bool = False) -> str:
-    """Return a template that asks Prometheus at the moment of evaluation."""
-    matchers = ",".join(f"{label}=%q" for label in lookup.match)
-    arguments = " ".join(f"$labels.{label}" for label in lookup.match)
-    query = f'query (printf "{lookup.metric}{{{matchers}}}" {arguments})'
-    if lookup.show == "server":
-        shown, suffix = f'label "{lookup.show}"', ""
-    else:
-        function, suffix = _FORMAT[lookup.show]
-        shown = f"value | {function}"
-    if in_url:
-        shown += " | urlquery"
-    found = f"{{{{ . | first | {shown} }}}}{suffix}"
-    return f"{{{{ with {query} }}}}{found}{{{{ else }}}}{missing}{{{{ end }}}}"
-
-
-def _dashboard_url(alert: Alert, grafana: str) -> str:
+def dashboard_url(alert: Alert, grafana: str) -> str:
+    """Return a template of the panel's URL, at the alert's own server and model."""
     panel = alert.panel
     parameters = [f"viewPanel={panel.panel_id}"]
-    for variable, placeholder in panel.variables.items():
-        if placeholder in alert.lookups:
-            value = _lookup(alert.lookups[placeholder], "$__all", in_url=True)
-        else:
-            value = f"{{{{ $labels.{placeholder} | urlquery }}}}"
-        parameters.append(f"var-{variable}={value}")
+    for variable, label in panel.variables.items():
+        if label in alert.labels:
+            parameters.append(f"var-{variable}={{{{ $labels.{label} | urlquery }}}}")
     return f"{grafana}/d/{panel.dashboard_uid}?{'&'.join(parameters)}"
 
 
+class _Writer:
+    """Prometheus' templates: other queries are asked at the moment of evaluation."""
+
+    def value(self, alert: Alert) -> str:
+        function, suffix = FORMAT[alert.unit]
+        return f"{{{{ $value | {function} }}}}{suffix}"
+
+    def label(self, name: str) -> str:
+        return f"{{{{ $labels.{name} }}}}"
+
+    def lookup(self, alert: Alert, name: str, lookup: Lookup) -> str:  # noqa: ARG002
+        if lookup.label:
+            shown, suffix = f'label "{lookup.label}"', ""
+        else:
+            function, suffix = FORMAT[lookup.show]
+            shown = f"value | {function}"
+        found = f"{{{{ . | first | {shown} }}}}{suffix}"
+        asked = _query(lookup.query, lookup.on)
+        return f"{{{{ with {asked} }}}}{found}{{{{ else }}}}{lookup.missing}{{{{ end }}}}"
+
+    def finding(self, alert: Alert, name: str, finding: Finding, sentence: str) -> str:  # noqa: ARG002
+        return f"{{{{ with {_query(finding.query, finding.on)} }}}}{sentence}{{{{ end }}}}"
+
+
+def _query(query: str, on: tuple[str, ...]) -> str:
+    """Return a template call that asks ``query`` for the series that share ``on`` with the alert.
+
+    Raw quotes, because PromQL is full of double ones.
+    """
+    matchers = ",".join(f"{label}=%q" for label in on)
+    asked = query.replace("%", "%%").replace(MATCH, matchers)
+    arguments = " ".join(f"$labels.{label}" for _ in range(query.count(MATCH)) for label in on)
+    return f"query (printf `{asked}` {arguments})"
+
+
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, so that the file reads like the alerts."""
+    """Writes texts of several lines as blocks."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
         super().increase_indent(flow, indentless=False)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import monitoring
+from alerts.duration import Duration
 from alerts.settings import Settings
 from exporter.options import default_server_name
-from monitoring.configuration import Layout
+from monitoring.alertmanager import configuration
+from monitoring.configuration import Layout, surroundings
 from monitoring.options import HOST, ChainOptions, Ports
 from monitoring.programs import Programs
 from monitoring.relocation import needs_relocation, relocate
@@ -45,8 +47,9 @@ def components(
     chain = [
         exporter(options, settings, layout),
         receiver(ports, layout),
+        *([relay(ports)] if configuration.needs_relay(settings) else []),
         alertmanager(programs.alertmanager, ports, layout),
-        prometheus(programs.prometheus, ports, layout),
+        prometheus(programs.prometheus, ports, settings, layout),
     ]
     if programs.grafana:
         chain.append(grafana(programs.grafana, ports, layout))
@@ -122,6 +125,23 @@ def receiver(ports: Ports, layout: Layout) -> Component:
     )
 
 
+def relay(ports: Ports) -> Component:
+    """Return the relay to the chat robots."""
+    return Component(
+        name="relay",
+        command=(
+            *(sys.executable, "-m", "monitoring", "relay"),
+            f"--listen={HOST}:{ports.relay}",
+            f"--secrets={surroundings(ports).secrets}",
+        ),
+        host=HOST,
+        port=ports.relay,
+        port_flag="--relay-port",
+        ready_path="/-/healthy",
+        environment=_python_environment(),
+    )
+
+
 def alertmanager(binary: Path, ports: Ports, layout: Layout) -> Component:
     """Return Alertmanager, alone: no cluster."""
     folder = layout.alertmanager.parent
@@ -147,7 +167,17 @@ def alertmanager(binary: Path, ports: Ports, layout: Layout) -> Component:
     )
 
 
-def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
+def shortest_wait(settings: Settings) -> Duration:
+    """Return the shortest time that an alert of the kit waits.
+
+    By default Prometheus forgets, at a restart, the state of alerts that wait less than ten
+    minutes, and a firing alert would be reported resolved and then firing again.
+    """
+    waits = (terms.pending for terms in settings.alerts.values())
+    return min(waits, key=lambda wait: wait.seconds)
+
+
+def prometheus(binary: Path, ports: Ports, settings: Settings, layout: Layout) -> Component:
     """Return Prometheus."""
     return Component(
         name="prometheus",
@@ -159,9 +189,7 @@ def prometheus(binary: Path, ports: Ports, layout: Layout) -> Component:
             f"--web.external-url=http://{HOST}:{ports.prometheus}",
             f"--web.user-assets={layout.prometheus / 'assets'}",
             f"--web.console.templates={layout.prometheus / 'consoles'}",
-            # The kit's alerts wait 1 to 5 minutes. By default Prometheus forgets such waits at a
-            # restart, and a firing alert would be reported resolved and then firing again.
-            "--rules.alert.for-grace-period=1m",
+            f"--rules.alert.for-grace-period={shortest_wait(settings)}",
         ),
         host=HOST,
         port=ports.prometheus,

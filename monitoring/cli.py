@@ -11,6 +11,8 @@ from monitoring.advise.command import command as advise
 from monitoring.bench.command import command as bench
 from monitoring.budget.command import command as budget
 from monitoring.demo.command import command as demo
+from monitoring.drill.command import command as drill
+from monitoring.relay.command import command as relay
 from monitoring.smoke.command import command as smoke
 
 
@@ -42,7 +44,9 @@ for _one in (
     status.command,
     down.command,
     demo,
+    drill,
     receiver.command,
+    relay,
     setup.setup,
     budget,
     smoke,

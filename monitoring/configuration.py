@@ -8,7 +8,6 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
 
@@ -16,14 +15,17 @@ import alerts
 import dashboards.build
 from alerts import build as alert_rules
 from alerts.settings import Settings, load
+from alerts.settings_file import Url
 from exporter import catalogue
+from monitoring import folders
+from monitoring.alertmanager import build as alertmanager
+from monitoring.alertmanager.receivers import Surroundings
 from monitoring.options import HOST, Ports
 from monitoring.prometheus import targets
 
 _SOURCES = Path(__file__).resolve().parent
 _RUNBOOKS = Path(alerts.__file__).resolve().with_name("runbooks")
 CONSOLE = "console.html"
-_RECEIVER = "receiver:19095"
 _MAX_SCRAPE_TIMEOUT_SECONDS = 10.0
 
 
@@ -80,10 +82,11 @@ def native_settings(settings: Settings, ports: Ports) -> Settings:
     native = {
         "grafana": f"http://{HOST}:{ports.grafana}",
         "prometheus": prometheus,
+        "alertmanager": f"http://{HOST}:{ports.alertmanager}",
         "runbooks": f"{prometheus}/user/runbooks",
     }
     changed = {
-        name: url
+        name: Url(url)
         for name, url in native.items()
         if getattr(settings.links, name) == getattr(default, name)
     }
@@ -115,7 +118,7 @@ def write(layout: Layout, settings: Settings, ports: Ports, server_url: str) -> 
     consoles = layout.prometheus / "consoles"
     consoles.mkdir(exist_ok=True)
     (consoles / CONSOLE).write_text(console(settings), encoding="utf-8")
-    _write_yaml(layout.alertmanager, alertmanager(settings, ports))
+    alertmanager.write(settings, surroundings(ports), layout.alertmanager.parent)
 
 
 def write_grafana(layout: Layout, settings: Settings, ports: Ports) -> Path:
@@ -162,19 +165,13 @@ def console(settings: Settings) -> str:
     return text
 
 
-def alertmanager(settings: Settings, ports: Ports) -> dict[str, Any]:
-    """Return the kit's ``alertmanager.yml`` with the settings' times and the native receiver."""
-    content = _read_yaml(_SOURCES / "alertmanager" / "alertmanager.yml")
-    timing = settings.notification
-    content["route"]["group_wait"] = str(timing.group_wait)
-    content["route"]["group_interval"] = str(timing.group_interval)
-    content["route"]["repeat_interval"] = str(timing.repeat_interval)
-    for receiver in content["receivers"]:
-        for webhook in receiver.get("webhook_configs", []):
-            url = urlsplit(webhook.get("url", ""))
-            if url.netloc == _RECEIVER:
-                webhook["url"] = url._replace(netloc=f"{HOST}:{ports.receiver}").geturl()
-    return content
+def surroundings(ports: Ports) -> Surroundings:
+    """Return the addresses that Alertmanager's configuration needs of the native chain."""
+    return Surroundings(
+        secrets=str(folders.root() / "secrets" / "notification"),
+        kit=f"http://{HOST}:{ports.receiver}/notifications",
+        relay=f"http://{HOST}:{ports.relay}",
+    )
 
 
 def grafana(settings: Settings, ports: Ports, boards: Path) -> dict[str, dict[str, Any]]:

@@ -171,6 +171,8 @@ def _body(alert: AlertNotice, received_at: datetime) -> str:
     lines.append("labels    " + _clean("  ".join(labels)).replace("\n", " "))
     lines.append("since     " + _since(alert, received_at))
     for name, value in notes.items():
+        if name.endswith("_zh"):
+            continue  # the same once more, in Chinese
         lines.append(_clean(f"{name.removesuffix('_url'):<9} {value}"))
     return "\n".join(lines)
 

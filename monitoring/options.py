@@ -27,6 +27,7 @@ class Ports:
     prometheus: int = 19090
     alertmanager: int = 19093
     receiver: int = 19095
+    relay: int = 19096
     grafana: int = 13000
 
 
@@ -77,7 +78,7 @@ def run_folder_option(command: F) -> F:
 def port_options(command: F) -> F:
     """Add one flag for each port."""
     defaults = Ports()
-    for name in ("grafana", "receiver", "alertmanager", "prometheus", "exporter", "vllm"):
+    for name in ("grafana", "relay", "receiver", "alertmanager", "prometheus", "exporter", "vllm"):
         command = click.option(
             f"--{name}-port",
             type=click.IntRange(1, 65535),

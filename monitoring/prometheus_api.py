@@ -59,6 +59,19 @@ class AlertState:
     since: str
 
 
+@dataclass(frozen=True)
+class Rule:
+    """One alert rule's terms.
+
+    Attributes:
+        pending_seconds: Its ``for``.
+        interval_seconds: How often it is evaluated.
+    """
+
+    pending_seconds: float
+    interval_seconds: float
+
+
 class Prometheus:
     """Prometheus' HTTP interface."""
 
@@ -112,6 +125,18 @@ class Prometheus:
                 if not rule["alerts"]:
                     states.append(AlertState(rule["name"], severity, rule["state"], {}, ""))
         return states
+
+    def rule(self, name: str) -> Rule | None:
+        """Return an alert rule's terms, or None if there is no rule of that name.
+
+        Raises:
+            PrometheusError: There is no answer.
+        """
+        for group in self._get("rules", {"type": "alert"})["groups"]:
+            for rule in group["rules"]:
+                if rule["name"] == name:
+                    return Rule(float(rule["duration"]), float(group["interval"]))
+        return None
 
     def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
         try:

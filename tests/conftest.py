@@ -16,6 +16,22 @@ from monitoring import binaries, folders
 ROOT = Path(__file__).resolve().parent.parent
 RECORDINGS = ROOT / "tests" / "recordings"
 
+# What Prometheus makes itself, and its and Alertmanager's own pages, as far as rules read them.
+OF_THE_CHAIN = {
+    "up": {"server"},
+    "ALERTS": {"alertname", "alertstate", "severity"},
+    "prometheus_config_last_reload_successful": set(),
+    "prometheus_config_last_reload_success_timestamp_seconds": set(),
+    "prometheus_rule_evaluation_failures_total": {"rule_group"},
+    "prometheus_notifications_sent_total": {"alertmanager"},
+    "prometheus_notifications_errors_total": {"alertmanager"},
+    "prometheus_notifications_alertmanagers_discovered": set(),
+    "prometheus_notifications_queue_length": {"alertmanager"},
+    "alertmanager_config_last_reload_successful": set(),
+    "alertmanager_notifications_total": {"integration"},
+    "alertmanager_notifications_failed_total": {"integration", "reason"},
+}
+
 Program = Callable[..., subprocess.CompletedProcess[str]]
 Labels = dict[str, frozenset[str]]
 
@@ -84,6 +100,8 @@ def metric_labels() -> Labels:
             for sample in family.samples:
                 of_metric = labels.setdefault(sample.name, {"job", "instance", "server"})
                 of_metric.update(sample.labels)
+    for name, names in OF_THE_CHAIN.items():
+        labels.setdefault(name, {"job", "instance"}).update(names)
     for metric in EXPORTED:
         labels.setdefault(metric.name, {"job", "instance"}).update(metric.labels)
     return {name: frozenset(names) for name, names in labels.items()}

@@ -147,7 +147,7 @@ class Story:
             f"Prompts that share nothing, until {HIT_RATE_LOW} (below {low:g}) is told"
         )
         cause_at = datetime.now(UTC)
-        deadline = settings.cache.window.seconds + settings.cache.low_for.seconds
+        deadline = settings.cache.window.seconds + settings.alerts[HIT_RATE_LOW].pending.seconds
         return cause_at, self._stage.delivery(HIT_RATE_LOW, "firing", cause_at, deadline)
 
     def hit_rate_recovers(self, cause_at: datetime, firing: Delivery) -> Outcome:
@@ -168,7 +168,7 @@ class Story:
             f"The simulated GPU fills up, until {MEMORY_HIGH} (above {high:g}) is told"
         )
         cause_at = datetime.now(UTC)
-        pending = settings.memory.high_for.seconds
+        pending = settings.alerts[MEMORY_HIGH].pending.seconds
         firing = self._stage.delivery(MEMORY_HIGH, "firing", cause_at, pending, self._fill)
         self._stage.title(f"It empties again, until {MEMORY_HIGH} is resolved")
         relief_at = datetime.now(UTC)

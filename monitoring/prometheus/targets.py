@@ -20,6 +20,9 @@ import yaml
 from exporter.options import default_server_name, parse_url
 from exporter.upstream import metrics_url
 
+DRILLS = "drills.yml"
+"""Name of the file of made-up targets; empty while no drill is under way."""
+
 _HEADER = "# Written from the URL of the server; do not edit.\n"
 
 
@@ -49,6 +52,7 @@ class Targets:
             "vllm-exporter.yml": [{"targets": [self.exporter]}],
             "prometheus.yml": [{"targets": [self.prometheus]}],
             "alertmanager.yml": [{"targets": [self.alertmanager]}],
+            DRILLS: [],
         }
 
     def _server(self) -> dict[str, Any]:

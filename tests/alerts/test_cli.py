@@ -7,17 +7,19 @@ from alerts.cli import main
 
 def test_build_writes_where_it_is_told(tmp_path: Path, capsys) -> None:
     assert main(["build", "--output", str(tmp_path / "out")]) == 0
-    path = tmp_path / "out" / "prometheus-rules.yml"
-    assert capsys.readouterr().out.split() == [str(path)]
-    assert "VLLMGPUMemoryHigh" in path.read_text()
+    names = ("prometheus-rules.yml", "grafana-alerting.yml", "prometheusrule.yaml")
+    paths = [tmp_path / "out" / name for name in names]
+    assert capsys.readouterr().out.split() == [str(path) for path in paths]
+    for path in paths:
+        assert "VLLMGPUMemoryHigh" in path.read_text()
 
 
 def test_build_takes_settings(tmp_path: Path) -> None:
     mine = tmp_path / "my.yml"
-    mine.write_text("memory: {usage: {high: 0.97}, high_for: 10m}")
+    mine.write_text("memory: {usage: {high: 0.97}}\nalerts: {VLLMGPUMemoryHigh: {for: 10m}}")
     assert main(["build", "--settings", str(mine), "--output", str(tmp_path)]) == 0
     text = (tmp_path / "prometheus-rules.yml").read_text()
-    assert "expr: vllm:gpu_memory_usage > 0.97" in text
+    assert 'expr: vllm:gpu_memory_usage{job="vllm-exporter"} > 0.97' in text
     assert "(above 97% for 10m)" in text
 
 
@@ -45,5 +47,10 @@ def test_list_shows_each_alert_with_its_rule(capsys, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["list"]) == 0
     table = capsys.readouterr().out
-    for text in ("VLLMGPUMemoryHigh", "vllm:gpu_memory_usage > 0.9", "critical", "1m"):
+    for text in (
+        "VLLMGPUMemoryHigh",
+        'vllm:gpu_memory_usage{job="vllm-exporter"} > 0.9',
+        "critical",
+        "1m",
+    ):
         assert text in table

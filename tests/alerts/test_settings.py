@@ -19,20 +19,24 @@ def user_file(tmp_path: Path):
 def test_defaults_are_those_that_operators_expect() -> None:
     settings = load()
     assert settings.cache.hit_rate.low == 0.5
-    assert settings.cache.low_for == Duration("5m")
-    assert settings.cache.low_severity == "warning"
+    terms = settings.alerts["VLLMPrefixCacheHitRateLow"]
+    assert (terms.pending, terms.severity) == (Duration("5m"), "warning")
     assert settings.memory.usage.high == 0.9
-    assert settings.memory.high_for == Duration("1m")
-    assert settings.memory.high_severity == "critical"
+    terms = settings.alerts["VLLMGPUMemoryHigh"]
+    assert (terms.pending, terms.severity) == (Duration("1m"), "critical")
 
 
 def test_a_users_file_replaces_only_what_it_names(user_file) -> None:
     settings = load(
-        user_file("cache: {hit_rate: {low: 0.4}, low_for: 90s}\nlinks: {grafana: http://g/}")
+        user_file(
+            "cache: {hit_rate: {low: 0.4}}\nalerts: {VLLMPrefixCacheHitRateLow: {for: 90s}}\n"
+            "links: {grafana: http://g/}"
+        )
     )
     assert settings.cache.hit_rate.low == 0.4
     assert settings.cache.hit_rate.good == 0.7
-    assert settings.cache.low_for.seconds == 90
+    terms = settings.alerts["VLLMPrefixCacheHitRateLow"]
+    assert (terms.pending.seconds, terms.severity) == (90, "warning")
     assert settings.links.grafana == "http://g"
     assert settings.memory == load().memory
 
@@ -48,12 +52,13 @@ def test_an_empty_file_changes_nothing(user_file) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cahce: {}", "unknown key cahce; known here: intervals, cache, memory"),
+        ("cahce: {}", "unknown key cahce; did you mean cache?"),
         (
             "cache: {hit_rate: {lo: 0.4}}",
-            "unknown key cache.hit_rate.lo; known here: good, low, broken",
+            "unknown key cache.hit_rate.lo; did you mean low?",
         ),
-        ("cache: 5m", "cache must hold keys (window, hit_rate, low_for, low_severity), not '5m'"),
+        ("links: {x: http://x}", "unknown key links.x; known here: grafana, prometheus"),
+        ("cache: 5m", "cache must hold keys (window, hit_rate, minimum_tokens, warm_up"),
         ("cache: {hit_rate: }", "cache.hit_rate must hold keys (good, low, broken), not None"),
         ("cache: {hit_rate: {low: half}}", "cache.hit_rate.low must be a number such as 0.5"),
         ("cache: {hit_rate: {low: true}}", "cache.hit_rate.low must be a number such as 0.5"),
@@ -62,16 +67,34 @@ def test_an_empty_file_changes_nothing(user_file) -> None:
         ("cache: {hit_rate: {low: 0.2}}", "0 < broken < low < good <= 1"),
         ("memory: {usage: {high: 90}}", "0 < elevated < high < 1 (0.9 is 90 %)"),
         ("memory: {usage: {elevated: 0.95}}", "0 < elevated < high < 1"),
-        ("memory: {high_for: 60}", "memory.high_for must be a duration such as 15s or 5m, not 60"),
-        ("memory: {high_for: 1 minute}", "memory.high_for: '1 minute' is not a duration"),
-        ("memory: {high_for: 0s}", "memory.high_for must be longer than 0s"),
-        ("memory: {high_for: 15s}", "memory.high_for is 15s, but must be at least twice"),
-        ("cache: {low_for: 29s}", "cache.low_for is 29s, but must be at least twice"),
+        ("cache: {window: 60}", "cache.window must be a duration such as 15s or 5m, not 60"),
+        ("cache: {window: 1 minute}", "cache.window: '1 minute' is not a duration"),
+        ("alerts: {VLLMStalled: {for: 0s}}", "alerts.VLLMStalled.for must be longer than 0s"),
+        ("alerts: {VLLMGPUMemoryHigh: {for: 15s}}", "VLLMGPUMemoryHigh.for is 15s, but must be at"),
+        (
+            "alerts: {VLLMStaled: {for: 1m}}",
+            "unknown key alerts.VLLMStaled; did you mean VLLMStalled?",
+        ),
         ("cache: {window: 20s}", "cache.window is 20s, but must be at least twice"),
-        ("cache: {low_severity: page}", "must be one of critical, warning, info, not 'page'"),
-        ("cache: {low_severity: [warning]}", "must be one of critical, warning, info"),
+        ("alerts: {VLLMStalled: {severity: page}}", "must be one of critical, warning, info, none"),
+        ("alerts: {VLLMStalled: {severity: [warning]}}", "must be one of critical, warning"),
         ("links: {grafana: localhost:3000}", "links.grafana must be a URL such as https://"),
         ("notification: {repeat_interval: 30s}", "must not be shorter than"),
+        ("notification: {receivers: {kit: [warning]}}", "tells nobody of critical alerts"),
+        ("notification: {receivers: {email: [critical]}}", "notification.email.to must be set"),
+        ("notification: {receivers: {slack: yes}}", "receivers.slack must be a list"),
+        ("notification: {receivers: {slak: []}}", "did you mean slack?"),
+        ("notification: {receivers: {slack: [page]}}", "must be one of critical"),
+        ("notification: {time_zone: Mars/North}", "notification.time_zone must be a name"),
+        ("notification: {quiet: {from: 8pm}}", "notification.quiet.from must be a time"),
+        ("notification: {quiet: {from: 2000}}", "notification.quiet.from must be a text"),
+        ("alerts: {VLLMStalled: {severity: none}}", "must be one of critical, warning, info"),
+        ("switched_off: [VLLMNone]", "switched_off names VLLMNone, which is no alert"),
+        ("switched_off: VLLMStalled", "switched_off must be a list"),
+        ("selectors: {servers: vllm}", "selectors.servers must be label matchers"),
+        ("memory: {above_limit: 5}", "memory.above_limit is a share between 0 and 1"),
+        ("service: {waiting_requests: 0}", "service.waiting_requests must be a number above 0"),
+        ("monitoring: {remembered_for: 5m}", "must be longer than alerts.VLLMServerVanished.for"),
         ("- a", "must hold keys such as `cache:`, not a bare value"),
         ("cache: [", "is not YAML"),
     ],

@@ -104,6 +104,10 @@ def _extremes(prometheus: Prometheus) -> dict[str, list[float]]:
     }
 
 
+def _told(notice) -> str:
+    return "\n".join(notice.annotations[part] for part in ("description", "cause", "action"))
+
+
 def test_the_hit_rate_is_that_of_vllms_own_counters(run):
     assert run.comparison.queries > 10_000
     assert run.comparison.computed > 0.7
@@ -116,7 +120,7 @@ def test_the_alert_on_the_hit_rate_says_server_model_rate_and_what_to_check(run)
     assert notice.labels["severity"] == "warning"
     assert notice.labels["server"] == server
     assert notice.labels["model_name"] == TINY_MODEL_NAME
-    text = notice.annotations["description"]
+    text = _told(notice)
     assert f"Server {server}, model {TINY_MODEL_NAME}: " in text
     told = float(re.search(r": ([0-9.]+)% of the prompt tokens", text)[1])
     assert told < 50
@@ -131,7 +135,7 @@ def test_the_alert_on_memory_says_gpu_usage_free_bytes_limit_and_what_to_do(run)
     assert notice.labels["severity"] == "critical"
     assert notice.labels["gpu"] == "0"
     assert notice.labels["uuid"] == "GPU-simulated-0"
-    text = notice.annotations["description"]
+    text = _told(notice)
     assert f"GPU 0 (GPU-simulated-0) of server 127.0.0.1:{run.ports.vllm}" in text
     told = float(re.search(r": ([0-9.]+)% of its memory", text)[1])
     assert 90 < told <= 96

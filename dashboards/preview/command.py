@@ -1,0 +1,121 @@
+"""Command line of the preview, for ``python -m dashboards``."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
+
+import click
+
+from alerts.settings import SettingsError, load
+from dashboards.preview import bundle
+from dashboards.preview.boards import read
+from dashboards.preview.proxy import shown
+from dashboards.preview.server import Application, Source, server
+
+GENERATED = Path(__file__).resolve().parents[1] / "generated"
+LISTEN = "127.0.0.1:13000"
+_MAX_PORT = 65535
+
+
+def _prometheus(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
+        usable = usable and (parts.port or 0) >= 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise click.BadParameter(f"{value} is not a URL such as http://127.0.0.1:19090")
+    return value.rstrip("/")
+
+
+def _address(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, int]:
+    host, _, port = value.rpartition(":")
+    if not port.isdigit() or int(port) > _MAX_PORT:
+        raise click.BadParameter(f"{value} is not an address such as {LISTEN}")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - an empty host asks for it
+
+
+@click.command("preview")
+@click.option("--prometheus", metavar="URL", callback=_prometheus, help="Prometheus to ask.")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    default=LISTEN,
+    show_default=True,
+    callback=_address,
+    help="Where to serve the page.",
+)
+@click.option(
+    "--dashboards",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=GENERATED,
+    help="Folder of dashboards to show, instead of dashboards/generated.",
+)
+@click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(path_type=Path),
+    help="File whose keys replace those of alerts/settings.yml; only intervals.scrape counts.",
+)
+@click.option(
+    "--build-only", is_flag=True, help="Build the page where that is still to do, then stop."
+)
+def command(
+    prometheus: str | None,
+    listen: tuple[str, int],
+    folder: Path,
+    settings_file: Path | None,
+    build_only: bool,
+) -> None:
+    """Show the dashboards on a page of the kit's own, without Grafana.
+
+    It is a preview: the page lists what it does not do. It needs Node.js and npm once, to be built.
+    """
+    if prometheus is None and not build_only:
+        raise click.UsageError("say which Prometheus to ask: --prometheus http://127.0.0.1:19090")
+    if not build_only and not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder of dashboards: see --dashboards")
+    try:
+        interval = str(load(settings_file).intervals.scrape)
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        site = bundle.ensure(bundle.default_folder(), lambda line: click.echo(line, err=True))
+    except bundle.BundleError as error:
+        raise click.ClickException(str(error)) from None
+    if prometheus is None or build_only:
+        click.echo(f"preview: the page is built in {site}")
+        return
+    _serve(Source(prometheus, interval, folder, site), *listen)
+
+
+def _serve(source: Source, host: str, port: int) -> None:
+    try:
+        http = server(Application(source), host, port)
+    except OSError as error:
+        reason = f"cannot listen on {host}:{port}: {error.strerror or error}"
+        raise click.ClickException(f"{reason}; choose another address with --listen") from None
+    count = len(read(source.folder))
+    shown_host = f"[{host}]" if ":" in host else host
+    click.echo(
+        f"preview: {count} dashboards on http://{shown_host}:{http.bind_addr[1]}/ "
+        f"from Prometheus at {shown(source.prometheus)}; stop it with Ctrl-C"
+    )
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        http.serve()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        http.stop()

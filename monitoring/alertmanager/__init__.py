@@ -1,0 +1,1 @@
+"""Alertmanager's configuration and message templates, built from the settings."""
