@@ -148,8 +148,8 @@ class Owners:
         if hidden and not self._told:
             self._told = True
             log.info(
-                "cannot tell whose GPU memory it is: run the exporter as the servers' user, or with the "
-                "capabilities CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+                "cannot tell whose GPU memory it is: run the exporter as the servers' user or with "
+                "both CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
                 pid=pid,
             )
         return None
