@@ -149,7 +149,7 @@ class Owners:
             self._told = True
             log.info(
                 "cannot tell whose GPU memory it is: run the exporter as the servers' user or with "
-                "CAP_SYS_PTRACE",
+                "both CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
                 pid=pid,
             )
         return None
