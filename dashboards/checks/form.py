@@ -67,12 +67,16 @@ def _head(board: Json) -> Iterator[str]:
     if board["uid"] in PUBLIC:
         return
     for link in board["links"]:
-        if not (link["includeVars"] and link["keepTime"] and set(link["tags"]) <= set(board["tags"])):
+        if not (
+            link["includeVars"] and link["keepTime"] and set(link["tags"]) <= set(board["tags"])
+        ):
             yield "its links lose time or variables, or do not lead back"
 
 
 def _grid(board: Json) -> Iterator[str]:
-    yield from (f"panel id {one} is given twice" for one in _doubles(p["id"] for p in board["panels"]))
+    yield from (
+        f"panel id {one} is given twice" for one in _doubles(p["id"] for p in board["panels"])
+    )
     for panel in board["panels"]:
         place = panel["gridPos"]
         if place["x"] < 0 or place["x"] + place["w"] > COLUMNS:
@@ -95,7 +99,9 @@ def _panels(board: Json) -> Iterator[str]:
     for panel in board["panels"]:
         if panel["type"] not in TYPES:
             yield f"{panel['title']}: there is no panel type {panel['type']} in all Grafanas"
-    yield from (f"title {one} is given twice" for one in _doubles(p["title"] for p in panels(board)))
+    yield from (
+        f"title {one} is given twice" for one in _doubles(p["title"] for p in panels(board))
+    )
     for panel in panels(board):
         defaults = panel["fieldConfig"]["defaults"]
         if len(panel.get("description", "")) < _SHORTEST_DESCRIPTION:
