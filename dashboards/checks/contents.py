@@ -15,8 +15,6 @@ from dashboards.build import boards
 Json = dict[str, Any]
 
 _VARIABLES = {
-    # Not a variable, but a group of label_replace.
-    '"$1"': '"1"',
     "$__rate_interval": "1m",
     "$__interval": "15s",
     "$__range": "1h",

@@ -112,7 +112,7 @@ def _properties(column: Column) -> list[dict[str, Any]]:
         defaults = column.look.defaults()
         defaults["noValue"] = "-"
         properties += [{"id": key, "value": value} for key, value in defaults.items()]
-        if any(step.value is not None for step in column.look.steps):
+        if column.look.words or any(step.value is not None for step in column.look.steps):
             properties.append({"id": "custom.cellOptions", "value": {"type": "color-text"}})
     if column.links:
         links = [link.to_json_data() for link in column.links]
