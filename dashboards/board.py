@@ -81,7 +81,8 @@ def board(
     link = core.DashboardLink(
         title="vLLM boards", tags=[TAG], asDropdown=True, includeVars=True, keepTime=True
     )
-    return Board(
+    # The base class is untyped, so its attributes are unknown here.
+    return Board(  # type: ignore[call-arg]
         uid=uid,
         title=title,
         description=description,

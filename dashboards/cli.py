@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
-from alerts.settings import SettingsError, load
+from alerts.settings import Settings, SettingsError, load
 from dashboards import build as generated
+from dashboards.board import render
+from dashboards.exporting import portable
+from dashboards.grafana_api import Grafana, GrafanaError
+from dashboards.preview.command import command as preview
+
+_RECORDINGS = Path(__file__).resolve().parents[1] / "tests"
+_PAGES = (_RECORDINGS / "recordings", _RECORDINGS / "dashboards" / "pages")
+
+_SETTINGS = click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(path_type=Path),
+    help="File whose keys replace those of alerts/settings.yml.",
+)
 
 
-class _BadSettings(click.ClickException):
+class _WrongUsage(click.ClickException):
     """What the user passed is at fault, so the exit code is that of wrong usage."""
 
     exit_code = 2
@@ -22,12 +38,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option(
-    "--settings",
-    "settings_file",
-    type=click.Path(path_type=Path),
-    help="File whose keys replace those of alerts/settings.yml.",
-)
+@_SETTINGS
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
@@ -35,12 +46,123 @@ def command() -> None:
     help="Folder to write to, instead of dashboards/generated.",
 )
 def build(settings_file: Path | None, output: Path) -> None:
-    """Write the dashboards' JSON."""
+    """Write the dashboards' JSON, for provisioning and for push."""
+    _write(_load(settings_file), output, export=False)
+
+
+@command.command()
+@_SETTINGS
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder to write to.",
+)
+def export(settings_file: Path | None, output: Path) -> None:
+    """Write the dashboards' JSON for Grafana's import dialog.
+
+    The dialog asks for the data source. Files for provisioning are those of `build`.
+    """
+    _write(_load(settings_file), output, export=True)
+
+
+@command.command()
+@_SETTINGS
+@click.option(
+    "--pages",
+    type=click.Path(path_type=Path, file_okay=False),
+    multiple=True,
+    help="Folder of recorded pages (…/vllm-0.30.0/NAME.txt), instead of the checkout's.",
+)
+@click.option(
+    "--generated",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=generated.GENERATED,
+    help="Folder of built dashboards, instead of dashboards/generated.",
+)
+def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> None:
+    """Check form, queries, references and drift of the dashboards."""
+    settings = _load(settings_file)
     try:
-        settings = load(settings_file)
-        written = generated.write(settings, output)
+        from dashboards.checks import everything  # noqa: PLC0415 - needs the extra `dev`
+        from dashboards.checks.pages import PagesError  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise click.ClickException(
+            f"{error.name} is missing: install the kit with its extra `dev`"
+        ) from None
+    try:
+        found = everything.findings(settings, pages or _PAGES, folder)
+    except PagesError as error:
+        raise _WrongUsage(str(error)) from None
+    for finding in found:
+        click.echo(finding)
+    if found:
+        raise click.ClickException(f"{len(found)} findings")
+    boards = generated.boards(settings)
+    panels = sum(
+        panel.to_json_data()["type"] != "row" for board in boards for panel in board.panels
+    )
+    click.echo(f"{len(boards)} dashboards, {panels} panels: well")
+
+
+@command.command()
+@click.option("--url", required=True, help="Grafana's URL, such as http://127.0.0.1:13000.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="File that holds nothing but a service account's token.",
+)
+@click.option("--folder", default="vllm", show_default=True, help="Uid of the folder.")
+@click.option(
+    "--datasource-uid",
+    help="Uid of the data source of boards without variables, instead of grafana.datasource in "
+    "the settings.",
+)
+@_SETTINGS
+def push(
+    url: str, token_file: Path, folder: str, datasource_uid: str | None, settings_file: Path | None
+) -> None:
+    """Upload the dashboards through Grafana's HTTP API.
+
+    The folder is made if it is missing; older versions of the dashboards are replaced.
+    """
+    settings = _load(settings_file)
+    grafana = Grafana(_url(url), _token(token_file))
+    try:
+        if grafana.ensure_folder(folder, settings.grafana.folder):
+            click.echo(f"folder {folder}: made")
+    except GrafanaError as error:
+        raise click.ClickException(str(error)) from None
+    failed = 0
+    for board in generated.boards(settings):
+        if board.source_uid is not None and datasource_uid is not None:
+            board.source_uid = datasource_uid
+        try:
+            where = grafana.upload(json.loads(render(board)), folder)
+        except GrafanaError as error:
+            failed += 1
+            click.echo(f"{board.uid}: {error}", err=True)
+        else:
+            click.echo(f"{board.uid}: {where}")
+    if failed:
+        raise click.ClickException(f"{failed} dashboards were not uploaded")
+
+
+command.add_command(preview)
+
+
+def _load(settings_file: Path | None) -> Settings:
+    try:
+        return load(settings_file)
     except SettingsError as error:
-        raise _BadSettings(str(error)) from None
+        raise _WrongUsage(str(error)) from None
+
+
+def _write(settings: Settings, output: Path, *, export: bool) -> None:
+    try:
+        written = generated.write(settings, output, portable if export else render)
     except OSError as error:
         reason = f"{error.filename}: cannot be written: {error.strerror}"
         raise click.ClickException(reason) from None
@@ -48,13 +170,36 @@ def build(settings_file: Path | None, output: Path) -> None:
         click.echo(path)
 
 
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        usable = usable and (parts.port is None or parts.port > 0) and not parts.query
+    except ValueError:
+        usable = False
+    if not usable:
+        raise _WrongUsage(f"--url {text} is not a URL such as http://127.0.0.1:13000")
+    return text
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise _WrongUsage(f"{path}: cannot be read: {reason}") from None
+    if not token or not token.isascii() or len(token.split()) != 1:
+        raise _WrongUsage(f"{path}: holds no token; it must hold the token and nothing else")
+    return token
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
     try:
-        command.main(arguments, prog_name="python -m dashboards", standalone_mode=False)
+        status = command.main(arguments, prog_name="python -m dashboards", standalone_mode=False)
     except click.ClickException as error:
         click.echo(f"dashboards: {error.format_message()}", err=True)
         return error.exit_code
     except click.Abort:
         return 1
-    return 0
+    return status if isinstance(status, int) else 0

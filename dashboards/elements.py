@@ -86,6 +86,7 @@ class Look:
         decimals: Digits after the point; None: as Grafana thinks fit.
         minimum: Lower end of axis or bar; None: by the data.
         maximum: Upper end, likewise.
+        soft_maximum: Upper end that greater values may pass; None: by the data.
         no_value: What to say when there is no series.
         words: Word and colour instead of a value.
     """
@@ -95,6 +96,7 @@ class Look:
     decimals: int | None = None
     minimum: float | None = 0
     maximum: float | None = None
+    soft_maximum: float | None = None
     no_value: str = NO_TRAFFIC
     words: Mapping[int, tuple[str, Color]] | None = None
 

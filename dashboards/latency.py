@@ -155,7 +155,7 @@ def _requests(settings: Settings) -> Panel:
                 f"waiting, {{{{reason}}}} {MODEL_LEGEND}",
             ),
         ],
-        Look("short", no_value=NOT_REPORTED),
+        Look("short", soft_maximum=5, no_value=NOT_REPORTED),
     )
 
 

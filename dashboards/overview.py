@@ -45,8 +45,8 @@ def build(settings: Settings) -> Board:
                     tiles.error_share(11, Size(6, 4)),
                 ],
             ),
-            Section(20, "Servers and models", [_servers(settings)]),
-            Section(30, "Course", [_alerts(), _hit_rate(settings), _memory(settings)]),
+            Section(0, "", [_servers(settings)]),
+            Section(30, "Over time", [_alerts(), _hit_rate(settings), _memory(settings)]),
         ],
         annotations=marks.of_servers(CHOSEN),
     )
@@ -76,11 +76,11 @@ def _servers(settings: Settings) -> Panel:
         "One row for each model on each server, with the last value of each figure; colours as in "
         "the tiles above. A server's name links to its boards. A dash means that there is no such "
         "figure: no traffic, or nothing measures it.",
-        Size(24, 8),
+        Size(24, 6),
         [Query(expr, MODEL, instant=True) for expr, _ in columns],
         [
-            Column("Server", "server", links=links, width=200),
-            Column("Model", "model_name", width=220),
+            Column("Server", "server", links=links, width=190),
+            Column("Model", "model_name", width=190),
             *(column for _, column in columns),
         ],
         no_value="No server is known",

@@ -50,14 +50,16 @@ def waiting(settings: Settings) -> Look:
 
 def error_share(settings: Settings) -> Look:
     """Share of requests that ended in an error (0..1)."""
-    steps = (Step("green"), Step("red", settings.service.error_share))
-    return Look("percentunit", steps, decimals=2, no_value=NO_TRAFFIC)
+    limit = settings.service.error_share
+    steps = (Step("green"), Step("red", limit))
+    return Look("percentunit", steps, decimals=2, soft_maximum=2 * limit, no_value=NO_TRAFFIC)
 
 
 def preemptions(settings: Settings) -> Look:
     """Preemptions per second."""
-    steps = (Step("green"), Step("red", settings.memory.preemptions_per_second))
-    return Look("short", steps, no_value=NO_TRAFFIC)
+    limit = settings.memory.preemptions_per_second
+    steps = (Step("green"), Step("red", limit))
+    return Look("short", steps, soft_maximum=2 * limit, no_value=NO_TRAFFIC)
 
 
 SECONDS = Look("s")

@@ -52,7 +52,7 @@ class Tiles:
         """Count the servers whose page cannot be read."""
         return stat(
             panel_id,
-            "Servers unreachable",
+            "Unreachable",
             "vLLM servers that are known and do not answer. The table below names them, and the "
             "exporter's log says why: look there first, then at the server's own log.",
             size,

@@ -9,6 +9,7 @@ from dashboards.elements import (
     NOT_REPORTED,
     SOME_IS_BAD,
     YES_NO,
+    Color,
     Look,
     Query,
     Size,
@@ -23,11 +24,20 @@ from exporter.catalogue import (
     UPSTREAM_STATE,
 )
 
+_STATES: tuple[tuple[str, Color], ...] = (
+    ("ok", "green"),
+    ("unreachable", "red"),
+    ("timeout", "red"),
+    ("unauthorized", "orange"),
+    ("http_error", "orange"),
+    ("not_vllm", "orange"),
+    ("invalid", "yellow"),
+)
 _TARGET = ("job", "instance")
 _TARGET_LEGEND = "{{job}} {{instance}}"
 _TILE = Size(4, 4)
-_HALF = Size(12, 8)
-_THIRD = Size(8, 8)
+_HALF = Size(12, 9)
+_THIRD = Size(8, 9)
 _COUNT = Look("short", no_value=NOT_REPORTED)
 _SECONDS = Look("s", no_value=NOT_REPORTED)
 _YES_NO = Look("short", no_value=NOT_REPORTED, words=YES_NO)
@@ -95,7 +105,7 @@ def prometheus_configuration() -> Panel:
     """Show whether Prometheus works with the files that are there."""
     return stat(
         5,
-        "Prometheus' configuration read",
+        "Prometheus config",
         "Whether Prometheus could read its configuration last time. No: it goes on with the one "
         "before; its log says what is wrong, promtool check config too.",
         _TILE,
@@ -108,7 +118,7 @@ def alertmanager_configuration() -> Panel:
     """Show whether Alertmanager works with the files that are there."""
     return stat(
         6,
-        "Alertmanager's configuration read",
+        "Alertmanager config",
         "Whether Alertmanager could read its configuration last time. No: it goes on with the one "
         "before; its log says what is wrong, amtool check-config too.",
         _TILE,
@@ -159,15 +169,19 @@ def scraped_samples() -> Panel:
 
 def upstream_states() -> Panel:
     """Show what the exporter's fetches of vLLM's page came to."""
-    states = by(("server", "state"), "max", f"{PROGRAMS.select(UPSTREAM_STATE)} == 1")
+    # The exporter says 1 for one state and 0 for the others: the band shows which one it is.
+    bands = " or ".join(
+        f"{number} * {by(('server',), 'max', _in_state(state))}"
+        for number, (state, _) in enumerate(_STATES)
+    )
     return state_timeline(
         21,
         "Fetches of vLLM's page",
-        "What the exporter's fetch of each server's page came to: a band while a state holds. "
-        "Other than ok: the exporter's log says what to do.",
+        "What the exporter's fetch of each server's page came to. Other than ok: the exporter's "
+        "log says what to do; until then the server's figures are missing.",
         _HALF,
-        [Query(states, "{{server}}: {{state}}")],
-        Look("short", no_value=NOT_REPORTED, words={1: ("so", "blue")}),
+        [Query(bands, "{{server}}")],
+        Look("short", no_value=NOT_REPORTED, words=dict(enumerate(_STATES))),
     )
 
 
@@ -232,7 +246,7 @@ def rule_durations(settings: Settings) -> Panel:
         _HALF,
         [
             Query(
-                by(("rule_group",), "max", PROGRAMS.select(metrics.RULE_GROUP_DURATION)),
+                _named(by(("rule_group",), "max", PROGRAMS.select(metrics.RULE_GROUP_DURATION))),
                 "{{rule_group}}",
             )
         ],
@@ -243,8 +257,8 @@ def rule_durations(settings: Settings) -> Panel:
 def rule_failures() -> Panel:
     """Show which rules fail or are missed."""
     labels = ("rule_group",)
-    failed = by(labels, "sum", _increase(metrics.RULE_EVALUATION_FAILURES))
-    missed = by(labels, "sum", _increase(metrics.RULE_GROUP_MISSED))
+    failed = _named(by(labels, "sum", _increase(metrics.RULE_EVALUATION_FAILURES)))
+    missed = _named(by(labels, "sum", _increase(metrics.RULE_GROUP_MISSED)))
     return time_series(
         32,
         "Rules failed and missed",
@@ -252,7 +266,7 @@ def rule_failures() -> Panel:
         "ended. Both should be 0: otherwise alerts are blind; see Prometheus' log.",
         _HALF,
         [Query(failed, "failed {{rule_group}}"), Query(missed, "missed {{rule_group}}")],
-        Look("short", (Step("green"), Step("red", 1)), no_value=NOT_REPORTED),
+        Look("short", (Step("green"), Step("red", 1)), no_value=NOT_REPORTED, soft_maximum=2),
     )
 
 
@@ -334,6 +348,16 @@ def alertmanager_alerts() -> Panel:
         [Query(by(("state",), "max", PROGRAMS.select(metrics.ALERTMANAGER_ALERTS)), "{{state}}")],
         _COUNT,
     )
+
+
+def _in_state(state: str) -> str:
+    matcher = f'state="{state}"'
+    return f"{PROGRAMS.select(UPSTREAM_STATE, matcher)} == 1"
+
+
+def _named(by_rule_group: str) -> str:
+    """Shorten Prometheus' name of a group, FILE;NAME, to the name."""
+    return f'label_replace({by_rule_group}, "rule_group", "$1", "rule_group", ".*;(.+)")'
 
 
 def _increase(counter: metrics.Metric) -> str:

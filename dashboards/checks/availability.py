@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from dashboards import metrics
 from dashboards.checks import promql
-from dashboards.checks.contents import Expression, Json, expressions, legend_labels, queries
+from dashboards.checks.contents import (
+    Expression,
+    Json,
+    expanded,
+    expressions,
+    legend_labels,
+    queries,
+)
 from dashboards.checks.pages import RecordedPage
 from dashboards.metrics import Metric, Release, Renamed
 from exporter.catalogue import EXPORTED
@@ -25,6 +33,7 @@ RELEASES: tuple[Release, ...] = (
 _BY_TARGET = frozenset({"job", "instance"})
 
 
+@cache
 def known() -> dict[str, Metric]:
     """Return every metric that boards may name and the exporter does not export, by name."""
     found: dict[str, Metric] = {}
@@ -36,6 +45,7 @@ def known() -> dict[str, Metric]:
     return found
 
 
+@cache
 def labels() -> dict[str, frozenset[str]]:
     """Return the labels that each series has in Prometheus, by its name."""
     exported = {metric.name: _BY_TARGET | set(metric.labels) for metric in EXPORTED}
@@ -48,14 +58,21 @@ def labels() -> dict[str, frozenset[str]]:
 def findings(boards: Iterable[Json], pages: Iterable[RecordedPage]) -> list[str]:
     """Return what is named and does not exist, and legends that show what the result lacks."""
     boards, pages = list(boards), list(pages)
-    found: list[str] = []
-    for board in boards:
-        for one in expressions(board):
-            found += _of_expression(one)
+    found = findings_of_expressions(boards)
+    if found:
+        # What does not parse cannot be looked up.
+        return found
     found += _of_pages(boards, pages)
     for board in boards:
         found += _of_releases(board)
     return found
+
+
+def findings_of_expressions(boards: Iterable[Json]) -> list[str]:
+    """Return expressions that do not parse or name what no release has, and wrong legends."""
+    return [
+        finding for board in boards for one in expressions(board) for finding in _of_expression(one)
+    ]
 
 
 def _of_expression(one: Expression) -> Iterator[str]:
@@ -64,7 +81,8 @@ def _of_expression(one: Expression) -> Iterator[str]:
     except ValueError as error:
         yield f"{one}: does not parse: {error}"
         return
-    if "$" in one.text:
+    # "$1" is a group of label_replace.
+    if "$" in one.text.replace('"$1"', ""):
         yield f"{one}: a variable is unknown in {one.text}"
     of = labels()
     for selector in asked:
@@ -100,10 +118,11 @@ def _of_pages(boards: list[Json], pages: list[RecordedPage]) -> Iterator[str]:
         if metric.condition and not any(name in page.labels for page in places):
             yield f"{name}: on no recorded page, but queried by {asked[name]}"
         for page in places:
-            yield from _of_page(metric, page, asked[name])
+            yield from of_page(metric, page, asked[name])
 
 
-def _of_page(metric: Metric, page: RecordedPage, asked_by: str) -> Iterator[str]:
+def of_page(metric: Metric, page: RecordedPage, asked_by: str) -> Iterator[str]:
+    """Yield what a metric that ``asked_by`` queries lacks on a page that should have it."""
     if page.engine_only and not metric.name.startswith("vllm:"):
         return
     expected = metric.page != "server" or metric.exists_in(page.release)
@@ -122,29 +141,25 @@ def _of_page(metric: Metric, page: RecordedPage, asked_by: str) -> Iterator[str]
 
 def _of_releases(board: Json) -> Iterator[str]:
     """Yield panels that some supported release cannot fill and that do not say so."""
-    of = known()
     for panel in board["panels"]:
         for target in panel.get("targets", ()):
-            text = Expression(board["uid"], panel["title"], target["expr"], "").text
-            lacking = [
-                release
-                for release in RELEASES
-                if not promql.answerable(
-                    text,
-                    lambda name, release=release: name not in of or of[name].exists_in(release),
-                )
-            ]
+            place = f"{board['uid']}, {panel['title']}"
+            text = expanded(target["expr"])
+            lacking = [release for release in RELEASES if not _has_data(text, release)]
             if not lacking:
                 continue
-            if max(lacking) == RELEASES[-1]:
-                yield f"{board['uid']}, {panel['title']}: vLLM {_text(max(lacking))} has no such data"
+            last = max(lacking)
+            if last == RELEASES[-1]:
+                yield f"{place}: vLLM {_text(last)} has no such data"
                 continue
-            first = _text(min(release for release in RELEASES if release > max(lacking)))
+            first = _text(min(release for release in RELEASES if release > last))
             if f"Since vLLM {first}." not in panel["description"]:
-                yield (
-                    f"{board['uid']}, {panel['title']}: the description must say "
-                    f"“Since vLLM {first}.”"
-                )
+                yield f"{place}: the description must say “Since vLLM {first}.”"
+
+
+def _has_data(text: str, release: Release) -> bool:
+    of = known()
+    return promql.answerable(text, lambda name: name not in of or of[name].exists_in(release))
 
 
 def _text(release: Release) -> str:

@@ -86,17 +86,19 @@ def _of_binary(node: parser.BinaryExpr, labels: Labels) -> frozenset[str]:
     left = frozenset() if isinstance(node.lhs, _NO_ARGUMENT) else _labels(node.lhs, labels)
     right = frozenset() if isinstance(node.rhs, _NO_ARGUMENT) else _labels(node.rhs, labels)
     operator = str(node.op)
-    if operator == "or":
+    with_number = isinstance(node.lhs, _NO_ARGUMENT) or isinstance(node.rhs, _NO_ARGUMENT)
+    if operator == "or" or with_number:
         return left | right
     if operator in _SET_OPERATORS:
         return left
-    if isinstance(node.lhs, _NO_ARGUMENT) or isinstance(node.rhs, _NO_ARGUMENT):
-        return left | right
     modifier = node.modifier
-    card = str(modifier.card).rpartition(".")[2] if modifier else "OneToOne"
+    if modifier is None:
+        return left & right
+    added = frozenset(modifier.group_labels or ())
+    card = str(modifier.card).rpartition(".")[2]
     if card == "ManyToOne":
-        return left | frozenset(modifier.group_labels or ())
+        return left | added
     if card == "OneToMany":
-        return right | frozenset(modifier.group_labels or ())
-    on = frozenset(modifier.matching.labels) if modifier and modifier.matching else left & right
+        return right | added
+    on = frozenset(modifier.matching.labels) if modifier.matching else left & right
     return on & left & right

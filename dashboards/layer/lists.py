@@ -65,7 +65,12 @@ def table(
         options={"cellHeight": "sm", "footer": {"show": False}, "showHeader": True},
         defaults={
             "color": {"mode": "thresholds"},
-            "custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False},
+            "custom": {
+                "align": "auto",
+                "cellOptions": {"type": "auto"},
+                "inspect": False,
+                "minWidth": 90,
+            },
         },
         transformations=[
             {"id": "merge", "options": {}},
@@ -80,7 +85,7 @@ def table(
                 },
             },
         ],
-        overrides=[_override(column) for column in columns if _properties(column)],
+        overrides=[_override(column) for column in columns],
     )
 
 
@@ -100,11 +105,14 @@ def _override(column: Column) -> dict[str, Any]:
 
 def _properties(column: Column) -> list[dict[str, Any]]:
     properties: list[dict[str, Any]] = []
-    if column.look is not None:
+    if column.look is None:
+        # Else a label that looks like a number would be rounded and get a prefix.
+        properties.append({"id": "unit", "value": "string"})
+    else:
         defaults = column.look.defaults()
         defaults["noValue"] = "-"
         properties += [{"id": key, "value": value} for key, value in defaults.items()]
-        if any(step.value is not None for step in column.look.steps):
+        if column.look.words or any(step.value is not None for step in column.look.steps):
             properties.append({"id": "custom.cellOptions", "value": {"type": "color-text"}})
     if column.links:
         links = [link.to_json_data() for link in column.links]

@@ -72,7 +72,7 @@ def time_series(
 
 def _lines(look: Look, stacked: bool) -> dict[str, Any]:
     drawn = any(step.value is not None for step in look.steps)
-    return {
+    custom: dict[str, Any] = {
         "drawStyle": "line",
         "fillOpacity": 30 if stacked else 5,
         "hideFrom": _HIDE_NOTHING,
@@ -84,6 +84,10 @@ def _lines(look: Look, stacked: bool) -> dict[str, Any]:
         "stacking": {"group": "A", "mode": "normal" if stacked else "none"},
         "thresholdsStyle": {"mode": "line" if drawn else "off"},
     }
+    if look.soft_maximum is not None:
+        # Else Grafana's axis goes to 100 where all values are 0.
+        custom["axisSoftMax"] = look.soft_maximum
+    return custom
 
 
 def heatmap(

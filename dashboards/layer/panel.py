@@ -136,7 +136,8 @@ def panel(
         **rest: Other attributes of `Panel`.
     """
     defaults = look.defaults() | rest.pop("defaults", {})
-    return Panel(
+    # The base class is untyped, so its attributes are unknown here.
+    return Panel(  # type: ignore[call-arg]
         kind=kind,
         id=panel_id,
         title=title,

@@ -1,42 +1,33 @@
-import json
+import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alerts.settings import load
-from dashboards import build
-from dashboards.board import render
+from dashboards.checks import contents, pages
+
+PAGES = Path(__file__).with_name("pages")
 
 
 @pytest.fixture(scope="session")
-def boards() -> dict[str, dict[str, Any]]:
-    """Every board as Grafana reads it, by uid."""
-    return {str(board.uid): json.loads(render(board)) for board in build.boards(load())}
+def _built() -> list[dict[str, Any]]:
+    return contents.built(load())
+
+
+@pytest.fixture
+def built(_built) -> list[dict[str, Any]]:
+    """Every board as Grafana reads it; a copy, for tests that spoil it."""
+    return copy.deepcopy(_built)
+
+
+@pytest.fixture
+def boards(built) -> dict[str, dict[str, Any]]:
+    """The same by uid."""
+    return {board["uid"]: board for board in built}
 
 
 @pytest.fixture(scope="session")
-def panels(boards) -> list[dict[str, Any]]:
-    """The panels with data, of all boards."""
-    return [
-        panel for board in boards.values() for panel in board["panels"] if panel["type"] != "row"
-    ]
-
-
-@pytest.fixture(scope="session")
-def expressions(panels) -> list[tuple[str, str]]:
-    """(expression, legend) of every query, with the boards' variables put in."""
-    variables = {
-        "$__rate_interval": "1m",
-        "$job": ".+",
-        "$server": ".+",
-        "$model": ".+",
-    }
-    found = []
-    for panel in panels:
-        for target in panel["targets"]:
-            text = target["expr"]
-            for name, value in variables.items():
-                text = text.replace(name, value)
-            assert "$" not in text, f"unknown variable in {text}"
-            found.append((text, target["legendFormat"]))
-    return found
+def recorded(root) -> list[pages.RecordedPage]:
+    """The recorded pages of vLLM, Prometheus and Alertmanager."""
+    return pages.read(root / "tests" / "recordings", PAGES)
