@@ -270,6 +270,20 @@ def test_5_exporter_killed(rig: Rig) -> None:
     rig.resolved("VLLMExporterDown", since)
 
 
+def test_a_planned_stop_under_a_silence_is_not_told(rig: Rig) -> None:
+    alertmanager = Alertmanager(rig.chain.url("alertmanager"))
+    exporter = rig.chain.url("exporter").removeprefix("http://")
+    alertmanager.silence(exporter, 60)
+    since = _now()
+    os.kill(rig.program("exporter"), signal.SIGTERM)
+    rig.until(lambda: rig.state("VLLMExporterDown")[0] == "firing", 40, "firing")
+    rig.watch(10)
+    assert rig.told(since) == []
+    rig.back_now("exporter")
+    rig.until(lambda: rig.state("VLLMExporterDown")[0] == "", 20, "end")
+    rig.rows.append(Row("planned stop under a silence", "nothing", "nothing", None, None))
+
+
 def test_4_vllm_frozen(rig: Rig) -> None:
     frozen = members(rig.program("vllm"))
     since = _now()
