@@ -7,7 +7,11 @@ import difflib
 import click
 
 from monitoring import down, receiver, setup, status, up
-from monitoring.demo import command as demo
+from monitoring.advise.command import command as advise
+from monitoring.bench.command import command as bench
+from monitoring.budget.command import command as budget
+from monitoring.demo.command import command as demo
+from monitoring.smoke.command import command as smoke
 
 
 class _Commands(click.Group):
@@ -33,7 +37,18 @@ def command() -> None:
     """Run the vLLM monitoring chain on this machine, look at it, stop it."""
 
 
-for _one in (up.command, status.command, down.command, demo.command, receiver.command, setup.setup):
+for _one in (
+    up.command,
+    status.command,
+    down.command,
+    demo,
+    receiver.command,
+    setup.setup,
+    budget,
+    smoke,
+    bench,
+    advise,
+):
     command.add_command(_one)
 
 

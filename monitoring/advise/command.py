@@ -15,7 +15,7 @@ from rich.progress import track
 
 from alerts.settings import SettingsError, load
 from exporter.options import default_server_name
-from exporter.upstream import Fetcher, HTTPFetcher, UpstreamError, metrics_url
+from monitoring import metrics_page
 from monitoring.advise import pages, prometheus, table
 from monitoring.advise.advice import advise
 from monitoring.advise.finding import Finding
@@ -122,17 +122,15 @@ def _with_told(seen: Observation, told: dict[str, int | None]) -> Observation:
     return replace(seen, configuration=after)
 
 
-def _page(fetch: Fetcher, url: str) -> str:
+def _page(url: str) -> str:
     try:
-        return fetch(metrics_url(url), FETCH_SECONDS)
-    except UpstreamError as error:
-        reason = str(error).replace("--vllm.url", "the URL")
-        raise prometheus.SourceError(f"{url}: {reason}") from None
+        return metrics_page.fetch(url, FETCH_SECONDS)
+    except metrics_page.PageError as error:
+        raise prometheus.SourceError(str(error)) from None
 
 
 def _watch(vllm_url: str, exporter_url: str | None, seconds: int, *, quiet: bool) -> Observation:
     """Read the pages once a second."""
-    fetch = HTTPFetcher()
     start = time.monotonic()
     server_pages, exporter_pages = [], []
     steps = range(seconds + 1)
@@ -140,9 +138,9 @@ def _watch(vllm_url: str, exporter_url: str | None, seconds: int, *, quiet: bool
         steps, description="watching", console=Console(stderr=True), disable=quiet, transient=True
     ):
         time.sleep(max(0.0, start + step - time.monotonic()))
-        server_pages.append(_page(fetch, vllm_url))
+        server_pages.append(_page(vllm_url))
         if exporter_url:
-            exporter_pages.append(_page(fetch, exporter_url))
+            exporter_pages.append(_page(exporter_url))
     if pages.CACHE_CONFIG not in server_pages[-1]:
         raise prometheus.SourceError(
             f"{vllm_url} shows no vLLM metrics: is it vLLM, and without --disable-log-stats?"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from exporter.exposition import Page, parse
+from exporter.exposition import Page
 from monitoring.advise.observation import Configuration, GPUObservation, Observation
+from monitoring.metrics_page import parse
 
 COUNTERS = {
     "looked_up": "vllm:prefix_cache_queries_total",

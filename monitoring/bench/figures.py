@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exporter import catalogue
-from exporter.exposition import parse
+from monitoring.metrics_page import parse
 
 TTFT = "vllm:time_to_first_token_seconds"
 ITL = "vllm:inter_token_latency_seconds"

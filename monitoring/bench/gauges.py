@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from exporter import catalogue
-from exporter.exposition import parse
-from exporter.upstream import HTTPFetcher, UpstreamError, metrics_url
+from monitoring.metrics_page import PageError, fetch, parse
 
 INTERVAL_SECONDS = 1.0
 _NAMES = frozenset([catalogue.PREFIX_CACHE_HIT_RATE.name, catalogue.GPU_MEMORY_USAGE.name])
@@ -48,12 +47,11 @@ def reading(exporter_url: str | None) -> Iterator[Gauges]:
     if exporter_url is None:
         yield gauges
         return
-    fetch = HTTPFetcher()
     stop = threading.Event()
 
     def read() -> None:
-        with contextlib.suppress(UpstreamError):  # the count of readings tells
-            gauges.take(fetch(metrics_url(exporter_url), INTERVAL_SECONDS * 5))
+        with contextlib.suppress(PageError):  # the count of readings tells
+            gauges.take(fetch(exporter_url, INTERVAL_SECONDS * 5))
 
     def repeat() -> None:
         while not stop.wait(INTERVAL_SECONDS):

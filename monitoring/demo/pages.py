@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import requests
-
 from exporter import catalogue, exposition
+from monitoring import metrics_page
 
 _SECONDS = 5.0
-
-
-class PageError(Exception):
-    """A page cannot be had; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -54,30 +49,27 @@ def counters(vllm_url: str) -> Counters:
     """Return the counters of vLLM's page.
 
     Raises:
-        PageError: The page cannot be had.
+        metrics_page.PageError: The page cannot be had.
     """
-    names = (catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS)
-    return Counters(*(sum(_values(f"{vllm_url}/metrics", name)) for name in names))
+    queries, hits = catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS
+    # Both from one page: between two, a request would count in one of them alone.
+    samples = _samples(vllm_url, queries, hits)
+    return Counters(
+        queries=sum(sample.value for sample in samples if sample.name == queries),
+        hits=sum(sample.value for sample in samples if sample.name == hits),
+    )
 
 
 def exported_hit_rate(exporter_url: str) -> float | None:
     """Return the exporter's hit rate; None where it reports none.
 
     Raises:
-        PageError: The page cannot be had.
+        metrics_page.PageError: The page cannot be had.
     """
-    values = _values(f"{exporter_url}/metrics", catalogue.PREFIX_CACHE_HIT_RATE.name)
-    return values[0] if values else None
+    name = catalogue.PREFIX_CACHE_HIT_RATE.name
+    samples = _samples(exporter_url, name)
+    return samples[0].value if samples else None
 
 
-def _values(url: str, name: str) -> list[float]:
-    try:
-        with requests.Session() as session:
-            session.trust_env = False
-            response = session.get(url, timeout=_SECONDS)
-            response.raise_for_status()
-    except requests.RequestException as error:
-        raise PageError(f"{url} cannot be read ({type(error).__name__})") from None
-    return [
-        sample.value for sample in exposition.parse(response.content, frozenset({name})).samples
-    ]
+def _samples(url: str, *names: str) -> tuple[exposition.Sample, ...]:
+    return metrics_page.parse(metrics_page.fetch(url, _SECONDS), names).samples

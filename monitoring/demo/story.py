@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from exporter import catalogue
 from monitoring.demo import pages
 from monitoring.demo.outcome import Delivery, Outcome
-from monitoring.demo.pages import Comparison, PageError
+from monitoring.demo.pages import Comparison
 from monitoring.demo.prompts import Kind
 from monitoring.demo.stage import SLACK_SECONDS, Stage, StoryError
 from monitoring.demo.traffic import Traffic, TrafficError, served_model
 from monitoring.display import Display
+from monitoring.metrics_page import PageError
 from monitoring.notification import Notification
 from monitoring.running import RunningChain
 from monitoring.simulated_gpu import NORMAL_USAGE, SimulatedGPU

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from exporter import catalogue
-from exporter.exposition import parse
+from monitoring.metrics_page import parse
 from monitoring.smoke import metrics, serving
 from monitoring.smoke.check import Check, failed
 from monitoring.smoke.client import Client, RequestError

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from exporter import catalogue
-from exporter.exposition import parse
+from monitoring.metrics_page import parse
 from monitoring.smoke.client import Client
 from monitoring.smoke.prompt import words
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from exporter import catalogue
-from exporter.exposition import parse
 from monitoring.advise.pages import (
     CACHE_USAGE,
     COUNTERS,
@@ -13,6 +12,7 @@ from monitoring.advise.pages import (
     WAITING,
     configuration,
 )
+from monitoring.metrics_page import parse
 from monitoring.smoke.check import Check, failed, passed, warned
 from monitoring.smoke.client import Client, RequestError
 from monitoring.smoke.hits import CountersError, probe

@@ -9,7 +9,7 @@ from monitoring.cli import main
     ("arguments", "expected"),
     [
         (["stauts"], "did you mean status?"),
-        (["xyz"], "there are demo, down, receiver, setup, status, up"),
+        (["xyz"], "there are advise, bench, budget, demo, down, receiver, setup, smoke, status, up"),
         (["up", "--prometeus-port", "1"], "--prometheus-port"),
         (["up", "--prometheus-port", "70000"], "70000"),
         (["up", "--vllm-url", "localhost:8000"], "write http://127.0.0.1:8000"),

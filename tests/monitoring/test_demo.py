@@ -12,11 +12,12 @@ from alerts.duration import Duration
 from alerts.settings import load
 from monitoring.cli import main
 from monitoring.configuration import Layout
-from monitoring.demo import command, outcome, story
+from monitoring.demo import command, outcome, pages, story
 from monitoring.demo.outcome import Delivery, Outcome
 from monitoring.demo.stage import StoryError
 from monitoring.demo.story import HIT_RATE_LOW, Story
 from monitoring.display import Display
+from monitoring.metrics_page import PageError
 from monitoring.notification import AlertNotice, Notification
 from monitoring.supervision.errors import Interrupted
 from monitoring.supervision.interrupt import Interrupt
@@ -175,3 +176,24 @@ def test_a_python_without_vllm_is_one_clear_line(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "no Python that has vLLM" in error
+
+
+def test_both_counters_come_from_one_page_with_all_engines_together(standin_server):
+    pages_read = []
+
+    def metrics(_):
+        pages_read.append(1)
+        queries, hits = 100 * len(pages_read), 60 * len(pages_read)
+        return 200, "".join(
+            f'vllm:prefix_cache_queries_total{{engine="{engine}"}} {queries}\n'
+            f'vllm:prefix_cache_hits_total{{engine="{engine}"}} {hits}\n'
+            for engine in (0, 1)
+        )
+
+    url = standin_server({"/metrics": metrics})
+    assert pages.counters(url) == pages.Counters(queries=200, hits=120)
+
+
+def test_a_page_that_cannot_be_had_is_one_line(free_port):
+    with pytest.raises(PageError, match="cannot be read"):
+        pages.counters(f"http://127.0.0.1:{free_port()}")

@@ -65,7 +65,7 @@ def test_a_page_without_vllm_is_told(url: str) -> None:
     ("arguments", "code", "message"),
     [
         (("--prometheus", "http://127.0.0.1:9"), 1, "no Prometheus answers"),
-        (("--vllm-url", "http://127.0.0.1:9"), 1, "no connection"),
+        (("--vllm-url", "http://127.0.0.1:9"), 1, "is the program up"),
         (("--vllm-url", "nonsense"), 2, "no URL of a server"),
         (("--exporter-url", "http://127.0.0.1:9"), 2, "goes with --vllm-url"),
         (("--minutes", "0"), 2, "--minutes"),
