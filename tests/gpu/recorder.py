@@ -37,7 +37,7 @@ class Recorder:
         self._vllm, self._exporter = f"{vllm}/metrics", f"{exporter}/metrics"
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._phase = "-"
+        self._phase = "empty"
         self._thread = threading.Thread(target=self._repeat, daemon=True)
 
     def start(self) -> None:

@@ -18,7 +18,7 @@ import click
 import yaml
 
 from alerts import build
-from alerts.settings import Settings
+from alerts.settings import Settings, SettingsError
 from alerts.settings import load as load_settings
 from exporter.catalogue import GPU_MEMORY_USAGE, PREFIX_CACHE_HIT_RATE
 from tests.gpu.recording import Recording, load
@@ -192,7 +192,10 @@ def _notation(values: Sequence[Value]) -> str:
 def main(path: Path, output: Path, low_for: str) -> None:
     """Write promtool's test of a recording, and tell when which alert fires."""
     recording = load(path)
-    test = write(recording, output, low_for)
+    try:
+        test = write(recording, output, low_for)
+    except SettingsError as error:
+        raise click.BadParameter(str(error)) from None
     for line in told(recording, load_settings(output / "settings.yml")):
         print(line)
     print(test)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from alerts.settings import load as load_settings
 from tests.gpu import compare, recording, series
 from tests.gpu.direct import hit_rates
 
@@ -201,7 +202,7 @@ def test_promtool_agrees_on_when_both_alerts_fire(
 ) -> None:
     made = load(tmp_path, lines())
     test = series.write(made, tmp_path, "1m")
-    settings = series.load_settings(tmp_path / "settings.yml")
+    settings = load_settings(tmp_path / "settings.yml")
     memory, rate = series.alerts(settings)
 
     def fires(alert: series.Alert) -> list[tuple[int, int | None]]:

@@ -48,6 +48,9 @@ END_SECONDS = 12.0
 RESTART_SHARE = 1.1
 """The second start is given this much of what the first took."""
 
+ORPHAN_SECONDS = 8.0
+"""The engine notices that its server is gone, and ends by itself within 6 s as a rule."""
+
 EMPTY, IDLE, SHARED, UNIQUE, PRESSED = 6.0, 15.0, 60.0, 30.0, 95.0
 RECOVERED, KILLED, OFF = 45.0, 10.0, 25.0
 """Seconds of the phases; `UNIQUE` is the least, whatever is left comes on top. `PRESSED` lasts
@@ -161,7 +164,7 @@ class Run:
         self.server.kill()
         self.server.wait()
         self.card.server_runs(False)
-        time.sleep(min(5.0, 5.0 * self.setup.scale))
+        time.sleep(ORPHAN_SECONDS)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.server.pid, signal.SIGKILL)
             self.recorder.mark(leftover_killed=True)
@@ -175,7 +178,7 @@ class Run:
         self.phase("idle", IDLE * scale)
         self.phase("shared", SHARED * scale, shared=True)
         self.card.prepare_second()
-        after = (RECOVERED + KILLED + OFF + 15) * scale + RESTART_SHARE * took
+        after = (RECOVERED + KILLED + OFF + 15) * scale + ORPHAN_SECONDS + RESTART_SHARE * took
         spare = max(0.0, self.left() - after - (UNIQUE + PRESSED) * scale)
         self.phase("unique", UNIQUE * scale + spare / 2, shared=False)
         self._press(PRESSED * scale)
@@ -186,10 +189,12 @@ class Run:
         self.recorder.phase("killed")
         self.kill()
         self.phase("gone", KILLED * scale)
-        if self.left() < took + 5:
-            self.recorder.mark(skipped="caching off: no time left")
+        try:
+            self.start("start, caching off", caching=False)
+        except click.ClickException as error:  # what was recorded until now is worth its packing
+            self.recorder.mark(skipped=error.format_message())
+            self._say(error.format_message())
             return
-        self.start("start, caching off", caching=False)
         self.phase("caching off", OFF * scale, shared=True)
         self.phase("caching off, idle", min(5.0, self.left()))
 
