@@ -4,7 +4,7 @@
 #
 #     tests/gpu/bench.sh OUT PYTHON [latency|throughput]...
 #
-# PYTHON has vLLM and torch. Each of the two starts vLLM twice.
+# PYTHON has vLLM and torch. Each of the two starts vLLM twice. FLAGS: further options of the command.
 set -eu
 out=$1 python=$2
 shift 2
@@ -16,7 +16,7 @@ python3 -m tests.gpu.llama "$out/model"
 bench() {
     python3 -m monitoring bench on-off --python "$python" --model "$out/model" \
         --flag=--load-format=dummy --flag=--max-model-len=8192 --flag=--max-num-seqs=64 \
-        --repeats 3 --seed 42 "$@"
+        --repeats 3 --seed 42 ${FLAGS-} "$@"
 }
 
 for one; do

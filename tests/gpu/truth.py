@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,6 +63,7 @@ class Setup:
     """What is run and where its files lie."""
 
     out: Path
+    model_folder: Path
     python: Path
     port: int
     exporter_port: int
@@ -90,7 +92,7 @@ class Setup:
 
     def server(self, *, caching: bool) -> Command:
         """Return how to start vLLM."""
-        folder = self.out / "model"
+        folder = self.model_folder
         if self.simulated:
             extra = self.flags if caching else (*self.flags, "--no-enable-prefix-caching")
             return cpu_server(self.python, tiny.write(folder), port=self.port, extra=extra)
@@ -146,7 +148,7 @@ class Run:
         self.server = _popen(command.arguments, log, command.environment)
         while not _answers(f"{self.setup.url}/health"):
             if self.server.poll() is not None or self.left() <= 0:
-                raise click.ClickException(f"vLLM did not become ready: see {log.name}")
+                raise click.ClickException("vLLM did not become ready in time: see vllm.log")
             time.sleep(0.25)
         self.card.server_runs(True)
         pids = [self.server.pid]
@@ -283,7 +285,8 @@ def main(
     deadline = time.monotonic() + 60 * minutes
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    setup = Setup(out, python, port, exporter_port, window, scale, simulated, flags)
+    folder = Path(tempfile.mkdtemp(prefix="gpu-truth-"))
+    setup = Setup(out, folder, python, port, exporter_port, window, scale, simulated, flags)
     simulated_file = out / "card.json"
     card: Card = SimulatedCard(simulated_file) if simulated else NvidiaCard(python)
     path = out / "truth.jsonl"
@@ -311,6 +314,7 @@ def main(
         recorder.stop()
         exporter.terminate()
         exporter.wait(10)
+        shutil.rmtree(folder, ignore_errors=True)
         with path.open("rb") as plain, gzip.open(f"{path}.gz", "wb") as packed:
             shutil.copyfileobj(plain, packed)
     document = compare.markdown(recording.load(path))
