@@ -44,6 +44,7 @@ lint: $(INSTALLED) ## Check style and types
 build: $(INSTALLED) ## Write rules and dashboards anew from alerts/settings.yml
 	@$(RUN) -m alerts build
 	@$(RUN) -m dashboards build
+	@$(RUN) -m monitoring.alertmanager.build
 
 setup: $(INSTALLED) ## Get Python packages, Prometheus, Alertmanager and vLLM for CPUs
 	@$(RUN) -m monitoring setup $(ARGS)
@@ -71,6 +72,7 @@ $(INSTALLED): pyproject.toml
 # The container's user is another than the file's owner, so the file is open and its folder shut.
 $(PASSWORD): | $(INSTALLED)
 	@mkdir -p -m 700 $(@D)
+	@mkdir -p $(@D)/notification
 	@$(RUN) -c 'import secrets; print(secrets.token_urlsafe(24), end="")' >$@
 	@chmod 444 $@
 	@echo 'Grafana: user admin, password in $@'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alerts import panels
-from alerts.model import Alert, Text, percent
+from alerts.model import Alert, PanelReference, Text, percent
 from alerts.promql import TARGET, by
 from alerts.settings import Settings
 
@@ -41,7 +41,7 @@ def watchdog() -> Alert:
             cause="None: this is a sign of life.",
             action="Send it to a heartbeat service that alarms when it stays out.",
         ),
-        panel=panels.MONITORING,
+        panel=panels.ALERTS_SENT,
     )
 
 
@@ -53,6 +53,7 @@ def prometheus_reload_failed(settings: Settings) -> Alert:
         "Prometheus",
         f"prometheus_config_last_reload_successful{{{settings.selectors.prometheus}}}",
         "promtool check config prometheus.yml",
+        panels.PROMETHEUS_CONFIGURATION,
     )
 
 
@@ -64,10 +65,18 @@ def alertmanager_reload_failed(settings: Settings) -> Alert:
         "Alertmanager",
         f"alertmanager_config_last_reload_successful{{{settings.selectors.alertmanager}}}",
         "amtool check-config alertmanager.yml",
+        panels.ALERTMANAGER_CONFIGURATION,
     )
 
 
-def _reload_failed(settings: Settings, name: str, program: str, metric: str, command: str) -> Alert:
+def _reload_failed(
+    settings: Settings,
+    name: str,
+    program: str,
+    metric: str,
+    command: str,
+    panel: PanelReference,
+) -> Alert:
     terms = settings.alerts[name]
     return Alert(
         name=name,
@@ -88,7 +97,7 @@ def _reload_failed(settings: Settings, name: str, program: str, metric: str, com
             cause="The configuration on disk has a mistake, or a file that it names is missing.",
             action=f"- Run: {command}\n- {program}'s log names the line.",
         ),
-        panel=panels.MONITORING,
+        panel=panel,
     )
 
 
@@ -118,7 +127,7 @@ def prometheus_rule_failures(settings: Settings) -> Alert:
             ),
             action="- Prometheus' page Alerts > Rules shows the error beside the rule.",
         ),
-        panel=panels.MONITORING,
+        panel=panels.RULES_FAILED,
     )
 
 
@@ -156,7 +165,7 @@ def prometheus_not_notifying(settings: Settings) -> Alert:
             ),
             action="- Is Alertmanager up? Prometheus' log names the address and the error.",
         ),
-        panel=panels.MONITORING,
+        panel=panels.ALERTS_SENT,
     )
 
 
@@ -185,7 +194,7 @@ def alertmanager_down(settings: Settings) -> Alert:
                 "- With one Alertmanager, only a heartbeat service tells of this in time."
             ),
         ),
-        panel=panels.MONITORING,
+        panel=panels.TARGETS_UP,
     )
 
 
@@ -220,5 +229,5 @@ def alertmanager_not_delivering(settings: Settings) -> Alert:
             cause="The receiver is down, refuses the secret, or limits the rate of messages.",
             action="- Alertmanager's log names receiver and answer. Check the secret file.",
         ),
-        panel=panels.MONITORING,
+        panel=panels.NOTIFICATIONS,
     )

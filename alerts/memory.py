@@ -231,7 +231,7 @@ def kv_cache_saturated(settings: Settings) -> Alert:
                 "--kv-cache-dtype fp8, another replica."
             ),
         ),
-        panel=panels.GPU_MEMORY,
+        panel=panels.KV_CACHE,
         lookups={
             "waiting": Lookup(
                 by(
@@ -273,5 +273,5 @@ def preemptions(settings: Settings) -> Alert:
                 "smaller --max-model-len, another replica."
             ),
         ),
-        panel=panels.GPU_MEMORY,
+        panel=panels.PREEMPTIONS,
     )

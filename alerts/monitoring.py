@@ -59,7 +59,7 @@ def exporter_down(settings: Settings) -> Alert:
                 "- Start it again: python -m exporter --help."
             ),
         ),
-        panel=panels.MONITORING,
+        panel=panels.TARGETS_UP,
     )
 
 
@@ -92,7 +92,7 @@ def upstream_unreachable(settings: Settings) -> Alert:
                 "- Try the URL from the exporter's host: curl its /metrics."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.FETCHES,
         lookups={
             "state": Lookup(state, ("instance", "server"), missing="state unknown", label="state")
         },

@@ -57,7 +57,7 @@ def server_down(settings: Settings) -> Alert:
                 "- Start it again. For planned stops, set a silence first."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.SERVERS,
     )
 
 
@@ -94,7 +94,7 @@ def server_vanished(settings: Settings) -> Alert:
                 "the last scrape."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.SERVERS,
     )
 
 
@@ -143,7 +143,7 @@ def stalled(settings: Settings) -> Alert:
                 "- Restart the server. Generation paused by the API looks the same: resume it."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.REQUESTS,
     )
 
 
@@ -188,7 +188,7 @@ def request_errors(settings: Settings) -> Alert:
                 "(rate(http_requests_total[5m]))."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.ERRORS,
     )
 
 
@@ -222,7 +222,7 @@ def requests_queueing(settings: Settings) -> Alert:
                 "- Shared prefixes found in the cache make room: see the hit rate."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.REQUESTS,
         lookups={"usage": Lookup(usage, _ON, "share")},
     )
 
@@ -260,6 +260,6 @@ def time_to_first_token_high(settings: Settings) -> Alert:
                 "raise --max-num-batched-tokens so that a prompt needs fewer steps."
             ),
         ),
-        panel=panels.SERVER_REACHABLE,
+        panel=panels.TIME_TO_FIRST_TOKEN,
         lookups={"waiting": Lookup(waiting, _ON)},
     )

@@ -21,7 +21,7 @@ ALERTS = tuple(name for name in load().alerts if name != WATCHDOG)
 
 
 @click.command("drill")
-@click.argument("alerts", nargs=-1, required=True, type=click.Choice(ALERTS), metavar="ALERT…")
+@click.argument("alerts", nargs=-1, type=click.Choice(ALERTS), metavar="ALERT…")
 @run_folder_option
 @click.option("--prometheus", metavar="URL", help="Prometheus, if not that of `up`.")
 @click.option("--alertmanager", metavar="URL", help="Alertmanager, if not that of `up`.")
@@ -56,6 +56,8 @@ def command(
 
     The alerts of a drill carry the label drill="yes". Real servers are not touched.
     """
+    if not alerts:
+        raise click.UsageError("name the alerts to drill, such as VLLMServerDown")
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise click.BadParameter(f"{address} is not HOST:PORT", param_hint="--listen")

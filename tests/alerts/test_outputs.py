@@ -122,9 +122,9 @@ def test_grafana_data_nodes(alert: Alert) -> None:
     for node in queries:
         assert set(node) == {"refId", "relativeTimeRange", "datasourceUid", "model"}
         model = node["model"]
-        assert node["datasourceUid"] == "prometheus"
+        assert node["datasourceUid"] == "vllm-prometheus"
         assert node["relativeTimeRange"] == {"from": 600, "to": 0}
-        assert model["datasource"] == {"type": "prometheus", "uid": "prometheus"}
+        assert model["datasource"] == {"type": "prometheus", "uid": "vllm-prometheus"}
         assert (model["refId"], model["instant"], model["range"]) == (node["refId"], True, False)
         promql_parser.parse(model["expr"])
         assert "MATCH" not in model["expr"]

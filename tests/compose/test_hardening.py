@@ -13,6 +13,7 @@ NAMES = (
     "exporter-gpu",
     "targets",
     "receiver",
+    "relay",
     "alertmanager",
     "prometheus",
     "grafana",

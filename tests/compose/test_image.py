@@ -42,6 +42,7 @@ def test_folders_of_volumes_belong_to_the_user(dockerfile: str, services) -> Non
         for service in services.values()
         if service["image"].startswith("vllm-monitoring-kit:")
         for volume in service.get("volumes", [])
+        if volume["type"] == "volume"
     }
     assert mounted
     assert all(target in dockerfile for target in mounted)

@@ -45,6 +45,7 @@ def test_files_are_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "targets"
     assert sorted(path.name for path in folder.iterdir()) == [
         "alertmanager.yml",
+        "drills.yml",
         "prometheus.yml",
         "vllm-exporter.yml",
         "vllm.yml",
