@@ -78,7 +78,10 @@ def _ordinal(word: str) -> int | None:
 def _resolve(gpus: Sequence[GPU], entry: int | str) -> GPU | None:
     if isinstance(entry, int):
         return next((gpu for gpu in gpus if gpu.index == str(entry)), None)
-    exact = [gpu for gpu in gpus if gpu.uuid == entry]
+    # Compute instances of one MIG instance have a UUID each, and share what is reported.
+    exact = [gpu for gpu in gpus if entry in (gpu.uuid, *gpu.aliases)]
     # A shortened UUID does for CUDA if only one begins so.
-    candidates = exact or [gpu for gpu in gpus if gpu.uuid.startswith(entry)]
+    candidates = exact or [
+        gpu for gpu in gpus for uuid in (gpu.uuid, *gpu.aliases) if uuid.startswith(entry)
+    ]
     return candidates[0] if len(candidates) == 1 else None

@@ -14,12 +14,14 @@ from exporter.environment import PREFIX, unknown_variable
 from exporter.options import (
     DEFAULT_PORT,
     DEFAULT_URL,
+    GPU_EXTRAS,
     GPUBackend,
     ListenAddress,
     Options,
     Server,
     default_server_name,
     parse_duration,
+    parse_extras,
     parse_listen_address,
     parse_path,
     parse_server_name,
@@ -132,9 +134,19 @@ from exporter.yaml_document import DocumentError
 @click.option(
     "--gpu.backend",
     "gpu_backend",
-    type=click.Choice(["auto", "nvml", "simulated", "none"]),
+    type=click.Choice(["auto", "nvml", "amd", "simulated", "none"]),
     default="auto",
-    help="What reads the GPUs. auto is nvml; simulated shows made-up GPUs and says so.",
+    help="What reads the GPUs. auto is nvml; amd needs ROCm's amdsmi and has not been tried on a "
+    "card yet; simulated shows made-up GPUs and says so.",
+)
+@click.option(
+    "--gpu.collect",
+    "gpu_collect",
+    type=Parsed("LIST", parse_extras),
+    default="",
+    help="Readings that cost more than all others together, separated by commas: energy (3 ms a "
+    "GPU at each scrape), pcie (40 ms).",
+    show_default=False,
 )
 @click.option(
     "--gpu.simulated-file",
@@ -174,6 +186,7 @@ def command(
     web_max_requests: int,
     cache_window: float,
     gpu_backend: GPUBackend,
+    gpu_collect: frozenset[str],
     gpu_simulated_file: Path | None,
     log_level: str,
     log_format: log.LogFormat,
@@ -184,6 +197,11 @@ def command(
         raise click.UsageError(unknown)
     if gpu_simulated_file and gpu_backend != "simulated":
         raise click.UsageError("--gpu.simulated-file needs --gpu.backend simulated")
+    if gpu_collect - GPU_EXTRAS.get(gpu_backend, frozenset()):
+        raise click.UsageError(
+            f"--gpu.backend {gpu_backend} cannot read {','.join(sorted(gpu_collect))}: "
+            "leave --gpu.collect out"
+        )
     servers = _servers(vllm_url or (DEFAULT_URL,), server_name, server_gpus, vllm_timeout)
     log.configure(log_level, log_format)
     options = Options(
@@ -196,6 +214,7 @@ def command(
         window_seconds=cache_window,
         timeout_seconds=vllm_timeout,
         gpu_backend=gpu_backend,
+        gpu_extras=gpu_collect,
         simulated_file=gpu_simulated_file,
     )
     try:

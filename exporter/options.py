@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-GPUBackend = Literal["auto", "nvml", "simulated", "none"]
+GPUBackend = Literal["auto", "nvml", "amd", "simulated", "none"]
+
+GPU_EXTRAS: dict[str, frozenset[str]] = {
+    "auto": frozenset({"energy", "pcie"}),
+    "nvml": frozenset({"energy", "pcie"}),
+    "amd": frozenset({"energy"}),
+}
+"""Costly readings that each backend can make."""
 
 DEFAULT_PORT = 18000
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -91,6 +98,7 @@ class Options:
         window_seconds: Length of the trailing window of the hit rate.
         timeout_seconds: Longest wait for vLLM's page.
         gpu_backend: What reads the GPUs.
+        gpu_extras: Costly readings to make: ``energy``, ``pcie``.
         simulated_file: What the simulated GPUs are, for that backend.
     """
 
@@ -103,6 +111,7 @@ class Options:
     window_seconds: float
     timeout_seconds: float
     gpu_backend: GPUBackend
+    gpu_extras: frozenset[str]
     simulated_file: Path | None
 
 
@@ -166,6 +175,21 @@ def parse_server_name(text: str) -> str:
 def redacted(url: str) -> str:
     """Return ``url`` fit to be shown: without user name, password and query."""
     return _QUERY.sub("?…", _USERINFO.sub("//", url, count=1), count=1)
+
+
+def parse_extras(text: str) -> frozenset[str]:
+    """Return the costly readings that a list names, as in ``energy,pcie``.
+
+    Raises:
+        ValueError: There is no such reading.
+    """
+    names = frozenset(name.strip() for name in text.split(",") if name.strip())
+    known = frozenset().union(*GPU_EXTRAS.values())
+    if names - known:
+        raise ValueError(
+            f"{min(names - known)!r} is not to be had: choose {','.join(sorted(known))}"
+        )
+    return names
 
 
 def parse_path(text: str) -> str:

@@ -17,6 +17,9 @@ from exporter.collectors.gpu import GPUCollector
 from exporter.collectors.server import ServerCollector
 from exporter.config import Configuration
 from exporter.gpu import Backend
+from exporter.gpu.amd import AMDBackend
+from exporter.gpu.nvml import NVMLBackend
+from exporter.gpu.owners import Owners
 from exporter.gpu.simulated import SimulatedBackend
 from exporter.options import ListenAddress, Options, Server
 from exporter.probe import Prober
@@ -45,11 +48,12 @@ class Exporter:
         self._options = options
         self._servers = ServerCollector(configuration.servers, options.window_seconds)
         self._prober = Prober(configuration.probe, self._open_collector)
-        self._backend = gpu_backend(options)
+        self._gpus: GPUCollector | None = None
         collectors: list[Collector] = [self._servers]
-        if self._backend:
-            remembering = RememberingBackend(self._backend)
-            collectors.append(GPUCollector(remembering))
+        if backend := gpu_backend(options):
+            remembering = RememberingBackend(backend)
+            self._gpus = GPUCollector(remembering, Owners(lambda: self._servers.servers).of)
+            collectors.append(self._gpus)
             collectors.append(
                 AssignmentCollector(lambda: self._servers.servers, lambda: remembering.last)
             )
@@ -66,8 +70,8 @@ class Exporter:
 
     def close(self) -> None:
         """Let go of connections and of the driver."""
-        if self._backend:
-            self._backend.close()
+        if self._gpus:
+            self._gpus.close()
         self._servers.close()
 
     def _open_collector(self, server: Server) -> ServerCollector:
@@ -172,7 +176,6 @@ def gpu_backend(options: Options) -> Backend | None:
         return None
     if options.gpu_backend == "simulated":
         return SimulatedBackend(options.simulated_file)
-    # Imported here: who has no use for NVML need not load it.
-    from exporter.gpu.nvml import NVMLBackend  # noqa: PLC0415
-
-    return NVMLBackend()
+    if options.gpu_backend == "amd":
+        return AMDBackend(extras=options.gpu_extras)
+    return NVMLBackend(extras=options.gpu_extras)

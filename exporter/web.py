@@ -7,8 +7,13 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from prometheus_client.exposition import choose_encoder
+from prometheus_client.exposition import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    choose_encoder,
+    generate_latest,
+)
 from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics import exposition as openmetrics
 
 from exporter import __version__
 from exporter.collectors import Snapshot
@@ -131,13 +136,31 @@ def pages(collect: Collect, telemetry_path: str, timeout_seconds: float) -> dict
 
 def metrics_response(families: Iterable[Metric], request: Request) -> Response:
     """Return ``families`` in the format and the coding that ``request`` prefers."""
-    encode, content_type = choose_encoder(request.headers.get("accept", ""))
-    body = bytes(encode(Snapshot(families)))
+    encode, content_type = encoder(request.headers.get("accept", ""))
+    body = encode(Snapshot(families))
     headers: tuple[tuple[str, str], ...] = (("Vary", "Accept, Accept-Encoding"),)
     if len(body) >= _GZIP_MIN_BYTES and accepts_gzip(request.headers.get("accept-encoding", "")):
         body = gzip.compress(body, _GZIP_LEVEL)
         headers = (*headers, ("Content-Encoding", "gzip"))
     return Response(200, body, content_type, headers)
+
+
+def encoder(accept: str) -> tuple[Callable[[Snapshot], bytes], str]:
+    """Return what writes the format that an Accept header prefers, and its content type.
+
+    All names are valid in every escaping scheme, so none is ever escaped. prometheus_client is
+    told so, because its OpenMetrics writer takes the colon out of names in the older schemes.
+    """
+    try:
+        _, content_type = choose_encoder(accept)
+    except (TypeError, ValueError):  # a version that is no number
+        content_type = CONTENT_TYPE_PLAIN_0_0_4
+    write = (
+        openmetrics.generate_latest
+        if content_type.startswith("application/openmetrics-text")
+        else generate_latest
+    )
+    return lambda page: bytes(write(page, escaping=openmetrics.ALLOWUTF8)), content_type
 
 
 def scrape_timeout(header: str, configured: float) -> float:

@@ -1,140 +1,207 @@
-"""GPU memory from NVIDIA's management library."""
+"""All GPUs of this host from NVIDIA's management library."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import pynvml
+import psutil
+import structlog
 
-from exporter.gpu import GPU, GPUError, GPUMemory, GPUSnapshot
+from exporter.gpu import GPU, GPUError, GPUSnapshot, Identity, nvml_status
+from exporter.gpu.nvml_device import Device, DeviceReader
+from exporter.gpu.nvml_status import Meaning
+from exporter.gpu.session import Session
 
-RETRY_SECONDS = 10.0
-"""Pause between two attempts to initialise a library that failed: each costs milliseconds, and a
-missing driver rarely comes back within a scrape."""
+log = structlog.get_logger()
 
-_LIFE_CYCLE = frozenset(
-    {
-        pynvml.NVML_ERROR_UNINITIALIZED,
-        pynvml.NVML_ERROR_DRIVER_NOT_LOADED,
-        pynvml.NVML_ERROR_LIBRARY_NOT_FOUND,
-        pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH,
-    }
+REVIVAL_SECONDS = 300.0
+"""How long a lost GPU is left alone: looking for it means to initialise NVML anew for all."""
+
+_NEEDED = (
+    "NVMLError",
+    "nvmlInit",
+    "nvmlShutdown",
+    "nvmlMemory_v2",
+    "nvmlDeviceGetMemoryInfo",
+    "nvmlDeviceGetMigMode",
+    "nvmlDeviceGetComputeRunningProcesses",
 )
-"""Errors after which the library itself has to be initialised again."""
 
-_NO_V2 = frozenset(
-    {
-        pynvml.NVML_ERROR_FUNCTION_NOT_FOUND,
-        pynvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
-    }
-)
-"""Answers of drivers that do not know the second memory structure."""
 
-_REMEDIES: dict[int, str] = {
-    pynvml.NVML_ERROR_LIBRARY_NOT_FOUND: "install the NVIDIA driver, or in a container give it the "
-    "GPU (--gpus all); without a GPU, --gpu.backend none",
-    pynvml.NVML_ERROR_DRIVER_NOT_LOADED: "load the NVIDIA driver (nvidia-smi must work)",
-    pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "the driver was updated: reboot or reload it",
-    pynvml.NVML_ERROR_NO_PERMISSION: "let this user read /dev/nvidia*",
-    pynvml.NVML_ERROR_UNKNOWN: "if this is a container that lost its devices, restart it",
-}
+def load_library() -> Any:
+    """Return NVIDIA's Python module.
+
+    Raises:
+        GPUError: There is none, or another module of its name comes first.
+    """
+    try:
+        library = importlib.import_module("pynvml")
+    except ImportError as error:
+        raise GPUError(
+            f"no Python module pynvml ({error}): pip install nvidia-ml-py, or --gpu.backend none"
+        ) from error
+    if missing := [name for name in _NEEDED if not hasattr(library, name)]:
+        raise GPUError(
+            f"the Python module pynvml at {getattr(library, '__file__', None)} is not that of "
+            f"nvidia-ml-py (it lacks {missing[0]}): pip uninstall pynvml, then "
+            "pip install --force-reinstall nvidia-ml-py"
+        )
+    return library
 
 
 class NVMLBackend:
-    """Reads all GPUs through pynvml, initialised at the first reading and kept."""
+    """Reads all GPUs; NVML is initialised at the first reading and kept."""
 
     name = "nvml"
 
     def __init__(
-        self, library: Any = pynvml, monotonic: Callable[[], float] = time.monotonic
+        self,
+        load: Callable[[], Any] = load_library,
+        extras: frozenset[str] = frozenset(),
+        monotonic: Callable[[], float] = time.monotonic,
+        process_id: Callable[[], int] = os.getpid,
+        host_memory: Callable[[], int] = lambda: int(psutil.virtual_memory().total),
     ) -> None:
-        """Take the library to call and a clock in seconds; nothing is initialised yet.
+        """Take what loads NVML's module, costly readings to make, a clock, getpid, host memory.
 
-        Initialisation belongs to the process that reads: NVML does not survive a fork.
+        Args:
+            load: Returns NVML's Python module.
+            extras: Of ``energy`` (3 ms each GPU) and ``pcie`` (40 ms each GPU).
+            monotonic: Seconds of a clock that never steps.
+            process_id: The process that asks.
+            host_memory: Bytes of this host's memory.
         """
-        self._nvml = library
+        self._load = load
+        self._extras = extras
         self._monotonic = monotonic
-        self._initialised = False
-        self._failure = ""
-        self._retry_at = 0.0
+        self._host_memory = host_memory
+        self._session = Session(self._start, self._stop, monotonic, process_id)
+        self._nvml: Any = None
+        self._reader: DeviceReader | None = None
+        self._driver = ""
+        self._devices: dict[int, Device] = {}
+        self._lost: dict[int, tuple[Identity, str]] = {}
+        self._hidden: set[int] = set()
+        self._revive_at = 0.0
+        # By UUID; outlives NVML, so that a GPU that is gone can be named.
+        self._known: dict[str, Identity] = {}
 
     def read(self) -> GPUSnapshot:
         """Return all GPUs; see `exporter.gpu.Backend`."""
-        self._initialise()
-        nvml = self._nvml
+        if self._lost and self._monotonic() >= self._revive_at:
+            self._session.close()
         try:
-            driver = str(nvml.nvmlSystemGetDriverVersion())
-            count = int(nvml.nvmlDeviceGetCount())
-        except pynvml.NVMLError as error:
+            if self._session.open():
+                self._forget()
+        except GPUError as error:
+            raise GPUError(str(error), tuple(self._known.values())) from error
+        assert self._reader is not None  # noqa: S101 - set by _start
+        try:
+            self._driver = self._driver or str(self._nvml.nvmlSystemGetDriverVersion())
+            count = int(self._nvml.nvmlDeviceGetCount())
+        except self._nvml.NVMLError as error:
             raise self._give_up(error) from error
-        gpus: list[GPU] = []
-        faults: list[str] = []
-        for index in range(count):
-            try:
-                gpus.append(self._gpu(index))
-            except pynvml.NVMLError as error:
-                if error.value in _LIFE_CYCLE:
-                    raise self._give_up(error) from error
-                faults.append(f"GPU {index}: {error}")
-        return GPUSnapshot(driver, tuple(gpus), tuple(faults))
+        return self._snapshot(self._reader, count)
 
     def close(self) -> None:
         """Shut NVML down, so that the driver can be unloaded or a GPU reset."""
-        if self._initialised:
-            self._initialised = False
-            with contextlib.suppress(pynvml.NVMLError):  # then nothing is left to shut down
-                self._nvml.nvmlShutdown()
+        self._session.close()
 
-    def _initialise(self) -> None:
-        if self._initialised:
-            return
-        if self._failure and self._monotonic() < self._retry_at:
-            raise GPUError(self._failure)
+    def _snapshot(self, reader: DeviceReader, count: int) -> GPUSnapshot:
+        gpus: list[GPU] = []
+        faults: dict[Identity, str] = {}
+        last: Any = None
+        # Some drivers no longer count a lost GPU, so devices that are open stay asked for.
+        for position in sorted({*range(count), *self._devices}):
+            if position in self._lost or position in self._hidden:
+                continue
+            try:
+                gpus += reader.read(self._device(reader, position))
+            except self._nvml.NVMLError as error:
+                last = error
+                if fault := self._note(position, error):
+                    faults[self._identity(position)] = fault
+        if faults and not gpus and not self._lost:
+            raise self._give_up(last)
+        self._session.works()
+        faults |= dict(self._lost.values())
+        faults |= self._gone(faults)
+        lost = tuple(sorted(faults, key=lambda identity: int(identity.index)))
+        lines = tuple(faults[identity] for identity in lost)
+        return GPUSnapshot(self._driver, tuple(gpus), lines, lost)
+
+    def _device(self, reader: DeviceReader, position: int) -> Device:
+        device = self._devices.get(position)
+        if device is None:
+            device = self._devices[position] = reader.open(position)
+            self._known[device.identity.uuid] = device.identity
+        return device
+
+    def _note(self, position: int, error: Any) -> str:
+        """Take note of one GPU's error and return its line, if it is one of this reading only.
+
+        Raises:
+            GPUError: It is NVML's as a whole.
+        """
+        meaning = nvml_status.meaning(error.value)
+        line = f"GPU {position}: {error}: {nvml_status.remedy(error.value)}"
+        if meaning is Meaning.LIBRARY:
+            raise self._give_up(error) from error
+        if meaning is Meaning.LOST:
+            if not self._lost:
+                self._revive_at = self._monotonic() + REVIVAL_SECONDS
+            self._lost[position] = self._identity(position), line
+            self._devices.pop(position, None)
+            return ""
+        if meaning is Meaning.ABSENT and position not in self._devices:
+            self._hidden.add(position)  # counted, but not for this user: not ours to watch
+            log.info("GPU left out", reason=line)
+            return ""
+        return line
+
+    def _gone(self, faults: Mapping[Identity, str]) -> dict[Identity, str]:
+        """Return the GPUs that were there under an NVML before and are not counted any more."""
+        seen = {device.identity.uuid for device in self._devices.values()}
+        seen |= {identity.uuid for identity in faults}
+        return {
+            identity: f"GPU {identity.index}: is no longer there: see dmesg; if it was taken out, "
+            "restart the exporter"
+            for uuid, identity in self._known.items()
+            if uuid not in seen
+        }
+
+    def _identity(self, position: int) -> Identity:
+        if position in self._devices:
+            return self._devices[position].identity
+        index = str(position)
+        before = (known for known in self._known.values() if known.index == index)
+        return next(before, Identity(index, ""))
+
+    def _give_up(self, error: Any) -> GPUError:
+        failed = self._session.fail(f"NVML: {error}: {nvml_status.remedy(error.value)}")
+        failed.lost = tuple(self._known.values())
+        return failed
+
+    def _start(self) -> None:
+        self._nvml = self._load()
         try:
             self._nvml.nvmlInit()
-        except pynvml.NVMLError as error:
-            raise self._give_up(error) from error
-        self._initialised = True
-        self._failure = ""
+        except self._nvml.NVMLError as error:
+            raise GPUError(f"NVML: {error}: {nvml_status.remedy(error.value)}") from error
+        self._reader = DeviceReader(self._nvml, self._extras, self._host_memory)
 
-    def _give_up(self, error: pynvml.NVMLError) -> GPUError:
-        self.close()
-        remedy = _REMEDIES.get(error.value, "see nvidia-smi")
-        self._failure = f"NVML: {error}: {remedy}"
-        self._retry_at = self._monotonic() + RETRY_SECONDS
-        return GPUError(self._failure)
+    def _stop(self) -> None:
+        with contextlib.suppress(self._nvml.NVMLError):  # then nothing is left to shut down
+            self._nvml.nvmlShutdown()
 
-    def _gpu(self, index: int) -> GPU:
-        nvml = self._nvml
-        handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        return GPU(
-            index=str(index),
-            uuid=str(nvml.nvmlDeviceGetUUID(handle)),
-            name=str(nvml.nvmlDeviceGetName(handle)),
-            memory=self._memory(handle),
-        )
-
-    def _memory(self, handle: Any) -> GPUMemory | None:
-        nvml = self._nvml
-        reserved: int | None
-        try:
-            info = nvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-            reserved = int(info.reserved)
-        except pynvml.NVMLError as error:
-            if error.value == pynvml.NVML_ERROR_NOT_SUPPORTED:
-                return None  # unified memory: the host's RAM is not the GPU's
-            if error.value not in _NO_V2:
-                raise
-            info = nvml.nvmlDeviceGetMemoryInfo(handle)
-            reserved = None
-        memory = GPUMemory(int(info.total), int(info.used), int(info.free), reserved)
-        return memory if _plausible(memory) else None
-
-
-def _plausible(memory: GPUMemory) -> bool:
-    """Tell a reading from the sentinels (2^64 - 1 and the like) that NVML gives for "unknown"."""
-    usable = memory.total - (memory.reserved or 0)
-    return usable > 0 and 0 <= memory.used <= usable and 0 <= memory.free <= usable
+    def _forget(self) -> None:
+        """Drop what belonged to the NVML before: handles, and which GPUs it had lost."""
+        self._driver = ""
+        self._devices.clear()
+        self._lost.clear()
+        self._hidden.clear()

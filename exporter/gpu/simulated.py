@@ -31,7 +31,8 @@ class SimulatedBackend:
     def __init__(self, path: Path | None = None) -> None:
         """Take the file: ``{"gpus": [{"name", "total_bytes", "reserved_bytes", "used_bytes"}]}``.
 
-        Without one, `DEFAULT` is shown.
+        Each may also have ``uuid``, ``utilization`` (0..1), ``power_watts`` and
+        ``temperature_celsius``. Without a file, `DEFAULT` is shown.
         """
         self._path = path
 
@@ -67,4 +68,11 @@ def _gpu(index: int, entry: dict[str, Any]) -> GPU:
         uuid=str(entry.get("uuid", f"GPU-simulated-{index}")),
         name=str(entry.get("name", "Simulated")),
         memory=GPUMemory(total, used, free, reserved),
+        utilization=_number(entry, "utilization"),
+        power_watts=_number(entry, "power_watts"),
+        temperature_celsius=_number(entry, "temperature_celsius"),
     )
+
+
+def _number(entry: dict[str, Any], key: str) -> float | None:
+    return float(entry[key]) if key in entry else None

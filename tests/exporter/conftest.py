@@ -6,11 +6,13 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
+from structlog.testing import capture_logs
 
 from exporter.collectors.server import ServerCollector
 from exporter.options import Server
@@ -185,6 +187,17 @@ def _fresh_log() -> Iterator[None]:
 @pytest.fixture
 def helpers() -> type[Helpers]:
     return Helpers
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def log_lines() -> Iterator[list[MutableMapping[str, Any]]]:
+    with capture_logs() as lines:
+        yield lines
 
 
 @pytest.fixture
