@@ -27,6 +27,10 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 WITHOUT_DATA = {
     ("vllm-cache-memory", "External cache, hit rate"): "no KV connector is configured",
     ("vllm-cache-memory", "Multimodal cache, hit rate"): "the tiny model takes no images",
+    ("vllm-cache-memory", "GPU memory by owner"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU activity"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU power"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU temperature"): "the GPU is simulated",
 }
 """Panels that have no data on this chain, and why."""
 
