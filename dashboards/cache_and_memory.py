@@ -55,6 +55,11 @@ def build(settings: Settings) -> Board:
                 ],
             ),
             Section(30, "Both together", [memory.trouble(settings), memory.configuration()]),
+            Section(
+                40,
+                "GPU",
+                [memory.by_owner(), memory.power(), memory.temperature(), memory.activity()],
+            ),
         ],
         annotations=marks.of_servers(CHOSEN),
     )

@@ -12,10 +12,15 @@ from dashboards.tiles import MODEL as MODEL_LEGEND
 from dashboards.tiles import SERVER as SERVER_LEGEND
 from exporter.catalogue import (
     GPU_MEMORY_FREE,
+    GPU_MEMORY_OTHER,
+    GPU_MEMORY_PROCESS,
     GPU_MEMORY_RESERVED,
     GPU_MEMORY_USAGE,
     GPU_MEMORY_USED,
     GPU_MEMORY_UTILIZATION_LIMIT,
+    GPU_POWER,
+    GPU_TEMPERATURE,
+    GPU_UTILIZATION,
 )
 
 _GPU_LEGEND = "{{server}} GPU {{gpu}}"
@@ -109,6 +114,65 @@ def by_kind() -> Panel:
         ],
         scales.BYTES,
         stacked=True,
+    )
+
+
+def by_owner() -> Panel:
+    """Show whose memory it is."""
+    return time_series(
+        25,
+        "GPU memory by owner",
+        "What the processes of each server hold, and what others hold on its GPUs. Others grow: "
+        "find them with nvidia-smi and end them, or lower --gpu-memory-utilization. Not reported "
+        "where the driver does not tell whose it is, as in most containers.",
+        Size(12, 9),
+        [
+            Query(CHOSEN.select(GPU_MEMORY_PROCESS), _GPU_LEGEND),
+            Query(on_server(CHOSEN, GPU_MEMORY_OTHER), f"others, {_GPU_LEGEND}"),
+        ],
+        scales.BYTES,
+        stacked=True,
+    )
+
+
+def activity() -> Panel:
+    """Show whether the GPU works at all."""
+    return time_series(
+        26,
+        "GPU activity",
+        "Share of the time in which the GPU computed anything, however little: 100 % is not full "
+        "load, but 0 % with requests running means that the engine is stuck.",
+        Size(12, 9),
+        [Query(on_server(CHOSEN, GPU_UTILIZATION), _GPU_LEGEND)],
+        Look("percentunit", maximum=1, no_value=NOT_REPORTED),
+    )
+
+
+def power() -> Panel:
+    """Show what the GPU draws."""
+    return time_series(
+        27,
+        "GPU power",
+        "What each GPU draws. At its limit it slows down; far below it under load, it waits for "
+        "memory, for other GPUs or for requests.",
+        Size(6, 9),
+        [Query(on_server(CHOSEN, GPU_POWER), _GPU_LEGEND)],
+        Look("watt", no_value=NOT_REPORTED),
+        calcs=("lastNotNull", "max"),
+    )
+
+
+def temperature() -> Panel:
+    """Show how hot the GPU is."""
+    return time_series(
+        28,
+        "GPU temperature",
+        "How hot each GPU is. Above some 85 °C most slow down, and every request takes longer: "
+        "look after the cooling.",
+        Size(6, 9),
+        [Query(on_server(CHOSEN, GPU_TEMPERATURE), _GPU_LEGEND)],
+        Look("celsius", no_value=NOT_REPORTED),
+        calcs=("lastNotNull", "max"),
     )
 
 

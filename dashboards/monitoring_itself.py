@@ -46,6 +46,7 @@ def build(settings: Settings) -> Board:
                     watchers.upstream_durations(),
                     watchers.collectors(),
                     watchers.collector_durations(),
+                    watchers.gpus_readable(),
                 ],
             ),
             Section(

@@ -20,6 +20,7 @@ from dashboards.promql import PROGRAMS, by, rate
 from exporter.catalogue import (
     COLLECTOR_DURATION,
     COLLECTOR_SUCCESS,
+    GPU_UP,
     UPSTREAM_DURATION,
     UPSTREAM_STATE,
 )
@@ -213,6 +214,20 @@ def collectors() -> Panel:
             )
         ],
         Look("short", no_value=NOT_REPORTED, words={0: ("failed", "red"), 1: ("ok", "green")}),
+    )
+
+
+def gpus_readable() -> Panel:
+    """Show which GPU can no longer be read."""
+    labels = ("instance", "gpu")
+    return state_timeline(
+        25,
+        "GPUs readable",
+        "Whether the exporter can read each GPU that it has seen. No: it is lost, needs a reset, "
+        "or its driver is gone; dmesg (Xid) and the exporter's log say which.",
+        Size(24, 6),
+        [Query(by(labels, "min", PROGRAMS.select(GPU_UP)), "{{instance}} GPU {{gpu}}")],
+        _YES_NO,
     )
 
 

@@ -199,7 +199,7 @@ UPSTREAM_PARSE_ERRORS = counter(
     "or not a finite number. Each costs only itself.",
 )
 UPSTREAM_COUNTER_RESETS = counter(
-    "vllm_exporter_upstream_counter_resets_total",
+    "vllm_exporter_upstream_resets_total",
     ("server",),
     "Pages on which a cache's counters of the server had begun anew, as after a restart.",
 )

@@ -34,12 +34,14 @@ class Expression:
         place: Title of the panel, name of the annotation or of the variable.
         raw: As it stands in the JSON.
         legend: What names its series; empty where nothing does.
+        instant: Only the last value is wanted.
     """
 
     board: str
     place: str
     raw: str
     legend: str
+    instant: bool = False
 
     @property
     def text(self) -> str:
@@ -65,7 +67,11 @@ def queries(board: Json) -> Iterator[Expression]:
     for panel in panels(board):
         for target in panel.get("targets", ()):
             yield Expression(
-                board["uid"], panel["title"], target["expr"], target.get("legendFormat", "")
+                board["uid"],
+                panel["title"],
+                target["expr"],
+                target.get("legendFormat", ""),
+                target["instant"],
             )
 
 

@@ -12,7 +12,7 @@ from dashboards.checks.contents import Json, expanded, panels, queries
 from dashboards.elements import DATASOURCE
 from dashboards.layer.panel import COLUMNS
 
-UNITS = frozenset({"percentunit", "bytes", "short", "s", "reqps"})
+UNITS = frozenset({"percentunit", "bytes", "short", "s", "reqps", "watt", "celsius"})
 """Grafana's ids of the units that boards use; its linter takes no units of our own."""
 
 TYPES = frozenset(

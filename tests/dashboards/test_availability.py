@@ -154,4 +154,8 @@ def test_all_headline_metrics_are_on_a_board(built) -> None:
         "vllm:gpu_info",
         # vLLM's own gauge is shown.
         "vllm:kv_cache_usage",
+        # Only where they are asked for (--gpu.collect); power is shown.
+        "vllm:gpu_energy_joules_total",
+        "vllm:gpu_pcie_transmit_bytes_per_second",
+        "vllm:gpu_pcie_receive_bytes_per_second",
     }

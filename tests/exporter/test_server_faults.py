@@ -60,7 +60,7 @@ def test_restart_with_falling_counters_is_no_rate_then_the_right_one(watch):
     assert watch.scrape(counters(11_000_000, 8_900_000))[R] == pytest.approx(0.9)
     page = watch.scrape(counters(100, 60))
     assert R not in page
-    assert page["vllm_exporter_upstream_counter_resets_total"] == 1
+    assert page["vllm_exporter_upstream_resets_total"] == 1
     assert page["vllm_exporter_upstream_start_time_seconds"] == watch.clock.wall()
     assert watch.scrape(counters(200, 120))[R] == pytest.approx(0.6)
 
@@ -358,7 +358,7 @@ def test_load_balancer_that_alternates_between_two_servers_shows_no_wrong_rate(w
         ):
             page = watch.scrape(body)
             assert R not in page
-    assert page["vllm_exporter_upstream_counter_resets_total"] >= 8
+    assert page["vllm_exporter_upstream_resets_total"] >= 8
 
 
 def test_32_engines_on_a_page_of_a_megabyte_are_read_in_little_time(watch, helpers):

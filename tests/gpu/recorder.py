@@ -17,7 +17,7 @@ KEPT = (
     "vllm:prefix_cache_",
     "vllm:kv_cache_usage{",
     "vllm_exporter_upstream_up",
-    "vllm_exporter_upstream_counter_resets_total",
+    "vllm_exporter_upstream_resets_total",
     "vllm_exporter_prefix_caching_enabled",
     "vllm_exporter_collector_success",
 )

@@ -27,6 +27,10 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 WITHOUT_DATA = {
     ("vllm-cache-memory", "External cache, hit rate"): "no KV connector is configured",
     ("vllm-cache-memory", "Multimodal cache, hit rate"): "the tiny model takes no images",
+    ("vllm-cache-memory", "GPU memory by owner"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU activity"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU power"): "the GPU is simulated",
+    ("vllm-cache-memory", "GPU temperature"): "the GPU is simulated",
 }
 """Panels that have no data on this chain, and why."""
 
@@ -95,14 +99,16 @@ def _ask(board: dict[str, Any], prometheus: str, begin: float, end: float) -> li
             for name, value in _VARIABLES.items():
                 text = text.replace(name, value)
             text = contents.expanded(text)
+            kind = "query" if query.instant else "query_range"
+            span = {"time": end} if query.instant else {"start": begin, "end": end, "step": _STEP}
             response = session.post(
-                f"{prometheus}/api/v1/query_range",
-                data={"query": text, "start": begin, "end": end, "step": _STEP},
-                timeout=20,
+                f"{prometheus}/api/v1/{kind}", data={"query": text} | span, timeout=20
             )
             assert response.status_code == 200, f"{query}: {response.text}"
             values = {
-                str(series["metric"]): float(series["values"][-1][1])
+                str(series["metric"]): float(
+                    (series["value"] if query.instant else series["values"][-1])[1]
+                )
                 for series in response.json()["data"]["result"]
             }
             found.append(Answer(query.board, query.place, text, query.legend, values))
