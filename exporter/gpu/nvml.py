@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import psutil
 import structlog
 
 from exporter.gpu import GPU, GPUError, GPUSnapshot, Identity, nvml_status
@@ -54,6 +53,11 @@ def load_library() -> Any:
     return library
 
 
+def _host_memory() -> int:
+    # Asked at each reading, since a guest's memory can grow; /proc/meminfo costs more than NVML.
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 class NVMLBackend:
     """Reads all GPUs; NVML is initialised at the first reading and kept."""
 
@@ -65,7 +69,7 @@ class NVMLBackend:
         extras: frozenset[str] = frozenset(),
         monotonic: Callable[[], float] = time.monotonic,
         process_id: Callable[[], int] = os.getpid,
-        host_memory: Callable[[], int] = lambda: int(psutil.virtual_memory().total),
+        host_memory: Callable[[], int] = _host_memory,
     ) -> None:
         """Take what loads NVML's module, costly readings to make, a clock, getpid, host memory.
 

@@ -135,17 +135,18 @@ class Owners:
         return places
 
     def _find(self, pid: int, places: dict[tuple[str, int], str]) -> str | None:
-        hidden = False
+        hidden = []
         for ancestor in self._system.lineage(pid):
             try:
                 listening = self._system.listening(ancestor)
             except Hidden:
-                hidden = True
+                hidden.append(ancestor)
                 continue
             for place in listening:
                 if place in places:
                     return places[place]
-        if hidden and not self._told:
+        # What is above a server is the system's and often hidden; a server's own processes are not.
+        if pid in hidden and not self._told:
             self._told = True
             log.info(
                 "cannot tell whose GPU memory it is: run the exporter as the servers' user or with "

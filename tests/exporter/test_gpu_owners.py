@@ -86,6 +86,13 @@ def test_process_that_cannot_be_looked_at_is_told_once(log_lines):
     assert "CAP_SYS_PTRACE" in log_lines[0]["event"]
 
 
+def test_hidden_processes_above_a_server_are_nothing_to_tell(log_lines):
+    system = System({30: 20, 20: 1}, {20: [("127.0.0.1", 9000)], 1: "hidden"})
+    owners = Owners(lambda: [Server("chat", "http://127.0.0.1:8000")], system)
+    assert owners.of([30]) == {}
+    assert log_lines == []
+
+
 def test_answers_are_kept_and_asked_for_anew_when_they_are_old(clock):
     system = System({}, {30: [("127.0.0.1", 8000)]})
     servers = [Server("chat", "http://127.0.0.1:8000")]
