@@ -125,13 +125,14 @@ def by_owner() -> Panel:
         "What the processes of each server hold, and what others hold on its GPUs. Others grow: "
         "find them with nvidia-smi and end them, or lower --gpu-memory-utilization. Not reported "
         "where the driver does not tell whose it is, as in most containers.",
-        Size(12, 9),
+        Size(6, 9),
         [
             Query(CHOSEN.select(GPU_MEMORY_PROCESS), _GPU_LEGEND),
             Query(on_server(CHOSEN, GPU_MEMORY_OTHER), f"others, {_GPU_LEGEND}"),
         ],
         scales.BYTES,
         stacked=True,
+        calcs=("lastNotNull", "max"),
     )
 
 
@@ -142,9 +143,10 @@ def activity() -> Panel:
         "GPU activity",
         "Share of the time in which the GPU computed anything, however little: 100 % is not full "
         "load, but 0 % with requests running means that the engine is stuck.",
-        Size(12, 9),
+        Size(6, 9),
         [Query(on_server(CHOSEN, GPU_UTILIZATION), _GPU_LEGEND)],
         Look("percentunit", maximum=1, no_value=NOT_REPORTED),
+        calcs=("lastNotNull", "min"),
     )
 
 

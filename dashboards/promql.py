@@ -15,6 +15,9 @@ INTERVAL = "[$__rate_interval]"
 MODEL = ("server", "model_name")
 """Labels of what is said of a model on a server, its engines together."""
 
+NO_SERVER = "no server"
+"""Label ``server`` of a GPU that no server is known to use."""
+
 Series = Metric | ExportedMetric
 
 
@@ -129,7 +132,7 @@ def on_server(scope: Scope, metric: ExportedMetric) -> str:
 
     An exporter that was told which server uses which GPU says so in ``vllm:server_gpu_info``. One
     that was not told, and watches one server, stands beside it: the GPUs are that server's. What
-    remains belongs to nobody known and is shown without a server.
+    remains belongs to nobody known and is `NO_SERVER`'s.
     """
     told = f"{scope.select(SERVER_GPU_INFO)}"
     any_told = _any_server(scope, SERVER_GPU_INFO)
@@ -141,7 +144,8 @@ def on_server(scope: Scope, metric: ExportedMetric) -> str:
         f"or ({of_gpu} unless {gpu} {any_told}) * on (job, instance) group_left (server) "
         # Whatever the report says: the comparison makes it 1.
         f"(({scope.select(UPSTREAM_UP)} >= bool 0) and on (job, instance) ({only_one}))\n"
-        f"or ({of_gpu} unless {gpu} {any_told}) unless on (job, instance) ({only_one})"
+        f"or label_replace(({of_gpu} unless {gpu} {any_told}) unless on (job, instance) "
+        f'({only_one}), "server", "{NO_SERVER}", "", "")'
     )
 
 

@@ -9,6 +9,12 @@ from typing import Any
 from dashboards.elements import Link, Look, Query, Size
 from dashboards.layer.panel import Panel, panel
 
+_EMPTY = "-"
+_EMPTY_CELL = {
+    "type": "special",
+    "options": {"match": "null", "result": {"text": _EMPTY, "color": "text", "index": 99}},
+}
+
 
 @dataclass(frozen=True)
 class Column:
@@ -59,7 +65,6 @@ def table(
         description,
         size,
         queries,
-        # "-" is what an empty cell shows, so the text for no rows must differ from the cells'.
         Look("short", no_value=no_value, minimum=None),
         output="table",
         options={"cellHeight": "sm", "footer": {"show": False}, "showHeader": True},
@@ -108,9 +113,12 @@ def _properties(column: Column) -> list[dict[str, Any]]:
     if column.look is None:
         # Else a label that looks like a number would be rounded and get a prefix.
         properties.append({"id": "unit", "value": "string"})
+        properties.append({"id": "noValue", "value": _EMPTY})
     else:
         defaults = column.look.defaults()
-        defaults["noValue"] = "-"
+        defaults["noValue"] = _EMPTY
+        # Else an empty cell has the colour of the lowest values.
+        defaults["mappings"] = [*defaults["mappings"], _EMPTY_CELL]
         properties += [{"id": key, "value": value} for key, value in defaults.items()]
         if column.look.words or any(step.value is not None for step in column.look.steps):
             properties.append({"id": "custom.cellOptions", "value": {"type": "color-text"}})

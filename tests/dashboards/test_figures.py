@@ -77,7 +77,7 @@ def test_the_gpus_of_an_exporter_with_several_servers_are_those_it_was_told(resu
     }
 
 
-def test_gpus_of_nobody_known_are_shown_without_a_server(result) -> None:
+def test_gpus_of_nobody_known_are_said_to_have_no_server(result) -> None:
     series = {
         _USAGE % ("i", 0, 0): 0.8,
         _USAGE % ("j", 0, 2): 0.6,
@@ -86,7 +86,8 @@ def test_gpus_of_nobody_known_are_shown_without_a_server(result) -> None:
         _UP % ("j", "c"): 1,
     }
     assert result(on_server(CHOSEN, GPU_MEMORY_USAGE), series) == {
-        "{__name__=vllm:gpu_memory_usage, gpu=0, instance=i, job=e, uuid=u0}": 0.8,
+        f"{{__name__={GPU_MEMORY_USAGE.name}, gpu=0, instance=i, job=e, "
+        "server=no server, uuid=u0}": 0.8,
         "{gpu=0, instance=j, job=e, server=c, uuid=u2}": 0.6,
     }
 
