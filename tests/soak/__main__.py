@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import cycle
 from pathlib import Path
 
 import click
@@ -23,13 +24,22 @@ from monitoring.vllm import interpreter
 from monitoring.vllm.server import TINY_MODEL_NAME
 from tests.soak.footprint import Footprint
 from tests.soak.relay import Relay
+from tests.soak.report import Soak
 from tests.soak.scraper import Scraper
 from tests.soak.server import Faults, Server, free_port
 
 PROMETHEUS_TEXT = "text/plain;version=0.0.4"
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
-SHOWN_FAULTS = 20
 GIB = 1024**3
+PHASES: tuple[tuple[Kind | None, float], ...] = (
+    ("shared", 40.0),
+    ("unique", 30.0),
+    (None, 15.0),
+    ("shared", 20.0),
+    ("unique", 60.0),
+    (None, 90.0),
+)
+"""Prompts of which kind, or none, for how many seconds."""
 
 
 @click.command()
@@ -49,6 +59,8 @@ def main(
 ) -> None:
     """Run the exporter beside a real vLLM that fails and restarts, and check every figure."""
     python = interpreter.find(folders.tools(), python)
+    # An exception, so that vLLM and the exporter end too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="soak-") as name, ExitStack() as stack:
         folder = Path(name)
         server = Server(python, folder)
@@ -70,35 +82,32 @@ def main(
         for scraper in scrapers:
             scraper.start()
         faults.start()
-        began = time.monotonic()
-        answered = _traffic(server, exporter, faults, scrapers, began + seconds, rate)
+        soak = Soak(
+            interpreter.vllm_version(python) or "?",
+            server,
+            faults,
+            scrapers,
+            footprint,
+            folder / "exporter.log",
+        )
+        until = time.monotonic() + seconds
+        for count in _traffic(server, until, rate):
+            soak.answered += count
+            print(f"{max(0.0, until - time.monotonic()):.0f} s left: {soak.progress()}", flush=True)
+            if summary:
+                summary.write_text(soak.summary() + "\n", encoding="utf-8")
+            if exporter.poll() is not None or faults.failure:
+                break
         faults.stop()
         for scraper in scrapers:
             scraper.stop()
         footprint.stop()
-        lasted = time.monotonic() - began
-        cpu = footprint.cpu_seconds() if exporter.poll() is None else 0.0
-        wrong = [fault for scraper in scrapers for fault in scraper.tally.faults]
-        wrong += footprint.faults()
-        wrong += [faults.failure] if faults.failure else []
-        wrong += [] if exporter.poll() is None else ["the exporter has ended"]
-        wrong += [] if any(s.tally.compared for s in scrapers) else ["nothing was compared"]
-        exporter_log = (folder / "exporter.log").read_text()
-        wrong += ["a traceback in the exporter's log"] if "Traceback" in exporter_log else []
-        text = _summary(
-            interpreter.vllm_version(python) or "?",
-            lasted,
-            server,
-            faults,
-            answered,
-            scrapers,
-            f"{footprint.told()}; CPU {cpu:.1f} s; {len(exporter_log.splitlines())} lines of log",
-            wrong,
-        )
+        soak.end(exporter_lives=exporter.poll() is None)
+        text = soak.summary()
     print(text)
     if summary:
         summary.write_text(text + "\n", encoding="utf-8")
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if soak.wrong() else 0)
 
 
 @contextmanager
@@ -124,70 +133,19 @@ def _exporter(
         process.wait(10)
 
 
-def _traffic(
-    server: Server,
-    exporter: subprocess.Popen[bytes],
-    faults: Faults,
-    scrapers: list[Scraper],
-    until: float,
-    rate: float,
-) -> int:
-    """Send prompts of changing kinds, with pauses, until the time; return those answered."""
-    answered = 0
-    phases: tuple[tuple[Kind | None, float], ...] = (
-        ("shared", 40.0),
-        ("unique", 30.0),
-        (None, 15.0),
-        ("shared", 20.0),
-        ("unique", 60.0),
-        (None, 90.0),
-    )
-    number = 0
-    while time.monotonic() < until and exporter.poll() is None and not faults.failure:
-        kind, lasting = phases[number % len(phases)]
-        number += 1
-        lasting = min(lasting, max(0.0, until - time.monotonic()))
+def _traffic(server: Server, until: float, rate: float) -> Iterator[int]:
+    """Send prompts of changing kinds, with pauses; yield the number answered after each phase."""
+    for number, (kind, lasting) in enumerate(cycle(PHASES)):
+        remaining = until - time.monotonic()
+        if remaining <= 0:
+            return
         if kind is None:
-            time.sleep(lasting)
-        else:
-            with Traffic(server.url, TINY_MODEL_NAME, kind, seed=number, rate=rate) as traffic:
-                time.sleep(lasting)
-            answered += traffic.answered
-        done = ", ".join(
-            f"{s.tally.scrapes} scrapes, {len(s.tally.faults)} wrong" for s in scrapers
-        )
-        print(f"{max(0.0, until - time.monotonic()):.0f} s left: {done}", flush=True)
-    return answered
-
-
-def _summary(
-    version: str,
-    lasted: float,
-    server: Server,
-    faults: Faults,
-    answered: int,
-    scrapers: list[Scraper],
-    footprint: str,
-    wrong: list[str],
-) -> str:
-    lines = [
-        f"Soak of {lasted:.0f} s beside vLLM {version}: {'FAILED' if wrong else 'all in order'}",
-        f"vLLM: {server.starts} starts; "
-        + ", ".join(f"{kind} {count}" for kind, count in faults.done.items())
-        + f"; {answered} requests answered",
-    ]
-    for scraper in scrapers:
-        tally = scraper.tally
-        middle = statistics.median(tally.seconds) * 1e3 if tally.seconds else 0.0
-        lines.append(
-            f"Scraper every {scraper.every_seconds:g} s: {tally.scrapes} scrapes (median "
-            f"{middle:.1f} ms), {tally.compared} hit rates equal to the direct computation "
-            f"(largest difference {tally.largest_difference:.5f}), {tally.absent} rightly absent, "
-            f"{len(tally.faults)} wrong"
-        )
-    lines.append(f"Exporter: {footprint}")
-    lines += [f"WRONG: {fault}" for fault in wrong[:SHOWN_FAULTS]]
-    return "\n".join(lines)
+            time.sleep(min(lasting, remaining))
+            yield 0
+            continue
+        with Traffic(server.url, TINY_MODEL_NAME, kind, seed=number, rate=rate) as traffic:
+            time.sleep(min(lasting, remaining))
+        yield traffic.answered
 
 
 if __name__ == "__main__":

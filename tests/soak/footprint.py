@@ -41,11 +41,6 @@ class Footprint:
         self._stop.set()
         self._thread.join()
 
-    def cpu_seconds(self) -> float:
-        """Return the CPU time that the process has had."""
-        times = self._process.cpu_times()
-        return float(times.user + times.system)
-
     def _run(self) -> None:
         while not self._stop.wait(self._every):
             with self._process.oneshot():

@@ -71,6 +71,7 @@ def window(pages: Sequence[Counters], seconds: float) -> Totals:
     end = pages[-1].at
     start = end - seconds
     life = [pages[-1]]
+    restarted = False
     for page in reversed(pages[:-1]):
         after = life[0]
         restarted = (
@@ -82,8 +83,10 @@ def window(pages: Sequence[Counters], seconds: float) -> Totals:
         if restarted or after.at <= start:
             break
         life.insert(0, page)
-    if life[0].created >= start:
-        life.insert(0, Counters(life[0].created, 0.0, 0.0, life[0].created, 0.0))
+    first = life[0]
+    # Since when a counter counts matters where nothing older is known of this process.
+    if restarted or first.created >= first.at - seconds:
+        life.insert(0, Counters(first.created, 0.0, 0.0, first.created, 0.0))
     queries = hits = 0.0
     for before, after in pairwise(life):
         if after.at <= start or after.at <= before.at:

@@ -204,3 +204,4 @@ class Scraper:
 
     def _fault(self, message: str) -> None:
         self.tally.faults.append(f"{time.strftime('%H:%M:%S')} {message}")
+        print(f"WRONG: {self.tally.faults[-1]}", flush=True)
