@@ -26,7 +26,7 @@ from tests.soak.footprint import Footprint
 from tests.soak.relay import Relay
 from tests.soak.report import Soak
 from tests.soak.scraper import Scraper
-from tests.soak.server import Faults, Server, free_port
+from tests.soak.server import Faults, Server, answers, free_port
 
 PROMETHEUS_TEXT = "text/plain;version=0.0.4"
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
@@ -126,7 +126,10 @@ def _exporter(
     with (folder / "exporter.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ})
     try:
-        time.sleep(3.0)
+        while not answers(port, "/-/ready"):
+            if process.poll() is not None:
+                raise RuntimeError(f"the exporter ended at its start: see {log.name}")
+            time.sleep(0.2)
         yield process, port
     finally:
         process.terminate()

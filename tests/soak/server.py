@@ -31,6 +31,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def answers(port: int, path: str) -> bool:
+    """Tell whether a path of 127.0.0.1 is answered with 200."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 class Server:
     """vLLM's process; its children end with it."""
 
@@ -62,14 +74,7 @@ class Server:
 
     def is_ready(self) -> bool:
         """Tell whether requests are answered."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        try:
-            connection.request("GET", "/health")
-            return connection.getresponse().status == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
+        return answers(self.port, "/health")
 
     def wait_until_ready(self, stop: threading.Event, seconds: float = 420.0) -> None:
         """Wait; return early once ``stop`` is set.
