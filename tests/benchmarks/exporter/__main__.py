@@ -20,12 +20,12 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 @click.command()
-@click.option("--scrapes", default=10_000, show_default=True, help="Scrapes of each exporter.")
+@click.option("--scrapes", default=10_000, show_default=True, help="Scrapes of each other.")
 @click.option(
-    "--many-scrapes",
+    "--dear-scrapes",
     default=1_000,
     show_default=True,
-    help="Scrapes of each whose servers take 10 ms.",
+    help="Scrapes of the full parse, and of those whose servers take 10 ms.",
 )
 @click.option("--only", default="", help="Only exporters whose name contains this.")
 @click.option("--page", default=_ROOT / _PAGE, type=click.Path(exists=True, path_type=Path))
@@ -34,7 +34,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 @click.option("--check", is_flag=True, help="Exit with 1 if a target is missed.")
 def main(
     scrapes: int,
-    many_scrapes: int,
+    dear_scrapes: int,
     only: str,
     page: Path,
     markdown: Path | None,
@@ -54,7 +54,7 @@ def main(
             subjects = [subject for subject in subjects if only in subject.name]
             with console.status("starting") as status:
                 results = measure(
-                    subjects, standins[0], standins[1], scrapes, many_scrapes, status.update
+                    subjects, standins[0], standins[1], scrapes, dear_scrapes, status.update
                 )
         except StartError as error:
             print(error, file=sys.stderr)

@@ -12,7 +12,7 @@ from tests.benchmarks.exporter.subjects import Subject
 WARM_UP_SCRAPES = 100
 STARTS = 3
 BATCH = 20
-"""Scrapes of one subject before the next one's turn."""
+"""Scrapes of one subject before the next one's turn, where it has the most of all."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ class _Run:
     times: list[float] = field(default_factory=list)
     direct_times: list[float] = field(default_factory=list)
 
-    def batch(self) -> None:
-        count = min(BATCH, self.scrapes - len(self.times))
+    def batch(self, count: int) -> None:
         began = self.process.cpu_seconds()
         for _ in range(count):
             self.times.append(self.process.get())
@@ -98,7 +97,7 @@ def measure(
     standin: Process,
     delayed_standin: Process,
     scrapes: int,
-    many_scrapes: int,
+    dear_scrapes: int,
     progress: Callable[[str], None],
 ) -> list[Result]:
     """Start all subjects, scrape them in turn, and stop them.
@@ -107,8 +106,8 @@ def measure(
         subjects: What to measure.
         standin: The stand-in that answers at once.
         delayed_standin: The one that waits.
-        scrapes: Scrapes of each subject.
-        many_scrapes: Scrapes of each whose servers wait.
+        scrapes: Scrapes of each cheap subject.
+        dear_scrapes: Scrapes of each other.
         progress: Told in a few words what is done.
     """
     runs: list[_Run] = []
@@ -121,7 +120,7 @@ def measure(
                     subject,
                     Process(subject.command, subject.ready_path),
                     delayed_standin if subject.delayed else standin,
-                    many_scrapes if subject.delayed else scrapes,
+                    scrapes if subject.cheap else dear_scrapes,
                     start=min(starts),
                     imported=import_seconds(subject.module),
                 )
@@ -130,9 +129,12 @@ def measure(
             for _ in range(WARM_UP_SCRAPES):
                 run.process.get()
             run.rss_warm = run.process.rss()
-        while waiting := [run for run in runs if len(run.times) < run.scrapes]:
-            for run in waiting:
-                run.batch()
+        rounds = max(1, max(run.scrapes for run in runs) // BATCH)
+        for number in range(1, rounds + 1):
+            for run in runs:
+                # Spread evenly, so that all are measured over the same minutes.
+                if count := run.scrapes * number // rounds - len(run.times):
+                    run.batch(count)
             progress(", ".join(f"{len(run.times)}" for run in runs) + " scrapes")
         return [run.result() for run in runs]
     finally:
