@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -43,6 +44,8 @@ def main(
 ) -> None:
     """Measure what a scrape of the exporter costs, beside the alternatives, on this machine."""
     console = Console()
+    # An exception, so that what was started here ends too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, ExitStack() as stack:
         try:
             standins = []
