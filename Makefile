@@ -17,11 +17,11 @@ PASSWORD := secrets/grafana-admin-password
 # A server that is there already needs no vLLM here, and one for GPUs no build for CPUs.
 NO_TINY_SERVER := $(or $(findstring --vllm-url,$(ARGS)),$(findstring --model,$(ARGS)))
 
-.PHONY: help demo test up lint build setup vllm secrets clean
+.PHONY: help demo test up lint build setup vllm secrets clean bench-exporter fuzz soak
 
 help: ## Show this list
 	@echo 'usage: make TARGET [ARGS="..."] [PYTHON=python3.12]'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(INSTALLED) ## Play both alerts with a real vLLM (ARGS=--exit: stop at the end)
 	@$(RUN) -m monitoring setup $(if $(NO_TINY_SERVER),--binaries)
@@ -51,6 +51,18 @@ setup: $(INSTALLED) ## Get Python packages, Prometheus, Alertmanager and vLLM fo
 
 vllm: $(INSTALLED) ## Get only vLLM for CPUs (0.8 GB to download)
 	@$(RUN) -m monitoring setup --vllm
+
+bench-exporter: $(INSTALLED) ## Measure what a scrape of the exporter costs (ARGS="--scrapes 500")
+	@$(RUN) -m tests.benchmarks.exporter $(ARGS)
+
+fuzz: $(INSTALLED) ## Fuzz the exporter's parser and configuration, ten minutes each (FUZZ_SECONDS)
+	@$(RUN) -c 'import atheris' 2>/dev/null || $(RUN) -m pip install --disable-pip-version-check --no-input -q -e '.[fuzz]' || \
+		echo 'atheris cannot be installed here: plain mutations then' >&2
+	@$(RUN) -m tests.fuzz $(ARGS)
+
+soak: $(INSTALLED) ## An hour of the exporter beside a vLLM that fails and restarts (SOAK_SECONDS)
+	@$(RUN) -m monitoring setup --vllm
+	@$(RUN) -m tests.soak $(ARGS)
 
 secrets: $(PASSWORD) ## Make Grafana's password for docker compose, once
 

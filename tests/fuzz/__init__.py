@@ -1,0 +1,1 @@
+"""Random pages and configuration files for the exporter."""

@@ -1,0 +1,1 @@
+"""An hour of the exporter beside a real vLLM that is killed, hangs and comes back."""
