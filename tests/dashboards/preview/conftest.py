@@ -68,6 +68,9 @@ groups:
           summary: Fires as long as the test runs.
           dashboard_url: http://elsewhere.test/d/every-panel?viewPanel=2&var-server={{$labels.server}}
           runbook_url: http://elsewhere.test/runbook
+      - alert: AlwaysFires
+        expr: vector(1)
+        labels: {severity: none}
 """
 
 
@@ -173,7 +176,7 @@ def prometheus(
             # Rates over four scrapes need five.
             query = 'count(count_over_time(up{job="vllm"}[20s]) >= 8)'
             _until(lambda: _value(url, query) == str(len(PAGES)), "enough scrapes")
-            _until(lambda: _value(url, 'count(ALERTS{alertstate="firing"})') == "1", "the alert")
+            _until(lambda: _value(url, 'count(ALERTS{alertstate="firing"})') == "2", "the alerts")
             yield url
         finally:
             process.terminate()
