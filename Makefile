@@ -46,7 +46,7 @@ build: $(INSTALLED) ## Write rules and dashboards anew from alerts/settings.yml
 	@$(RUN) -m dashboards build
 	@$(RUN) -m monitoring.alertmanager.build
 
-setup: $(INSTALLED) ## Get Python packages, Prometheus, Alertmanager and vLLM for CPUs
+setup: $(INSTALLED) ## Get Python packages, programs of the chain, vLLM for CPUs
 	@$(RUN) -m monitoring setup $(ARGS)
 
 vllm: $(INSTALLED) ## Get only vLLM for CPUs (0.8 GB to download)

@@ -65,7 +65,7 @@ def _servers(settings: Settings) -> Panel:
         (memory, Column("GPU memory", "C", scales.gpu_memory(settings))),
         (figures.kv_cache(CHOSEN), Column("KV cache", "D", scales.kv_cache(settings))),
         (figures.first_token(CHOSEN, 0.95), Column("TTFT p95", "E", scales.first_token(settings))),
-        (figures.output_tokens(CHOSEN), Column("Output tokens/s", "F", scales.COUNT)),
+        (figures.output_tokens(CHOSEN), Column("Output tok/s", "F", scales.COUNT)),
         (figures.running(CHOSEN), Column("Running", "G", scales.COUNT)),
         (figures.waiting(CHOSEN), Column("Waiting", "H", scales.waiting(settings))),
         (errors, Column("Errors", "I", scales.error_share(settings))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import monitoring
@@ -53,6 +54,8 @@ def components(
     ]
     if programs.grafana:
         chain.append(grafana(programs.grafana, ports, layout))
+    elif programs.preview:
+        chain.append(preview(options, layout))
     if programs.vllm_python:
         chain.insert(0, vllm(programs.vllm_python, options, layout))
     return chain
@@ -86,58 +89,53 @@ def vllm(python: Path, options: ChainOptions, layout: Layout) -> Component:
 
 def exporter(options: ChainOptions, settings: Settings, layout: Layout) -> Component:
     """Return the exporter."""
-    port = options.ports.exporter
-    command = [
-        *(sys.executable, "-m", "exporter"),
+    arguments = [
         f"--vllm.url={vllm_url(options)}",
-        f"--web.listen-address={HOST}:{port}",
+        f"--web.listen-address={HOST}:{options.ports.exporter}",
         f"--cache.window={settings.cache.window}",
     ]
     if options.simulated_gpu:
-        command += ["--gpu.backend=simulated", f"--gpu.simulated-file={layout.simulated_gpus}"]
+        arguments += ["--gpu.backend=simulated", f"--gpu.simulated-file={layout.simulated_gpus}"]
     else:
-        command.append("--gpu.backend=auto")
-    return Component(
-        name="exporter",
-        command=tuple(command),
-        host=HOST,
-        port=port,
-        port_flag="--exporter-port",
-        ready_path="/-/ready",
-        environment=_python_environment(),
-    )
+        arguments.append("--gpu.backend=auto")
+    return _own("exporter", options.ports.exporter, "/-/ready", "exporter", *arguments)
 
 
 def receiver(ports: Ports, layout: Layout) -> Component:
     """Return the receiver of notifications."""
-    return Component(
-        name="receiver",
-        command=(
-            *(sys.executable, "-m", "monitoring", "receiver"),
-            f"--listen={HOST}:{ports.receiver}",
-            f"--file={layout.notifications}",
-        ),
-        host=HOST,
-        port=ports.receiver,
-        port_flag="--receiver-port",
-        ready_path="/-/healthy",
-        environment=_python_environment(),
-    )
+    listen, file = f"--listen={HOST}:{ports.receiver}", f"--file={layout.notifications}"
+    return _own("receiver", ports.receiver, "/-/healthy", "monitoring", "receiver", listen, file)
 
 
 def relay(ports: Ports) -> Component:
     """Return the relay to the chat robots."""
+    listen, secrets = f"--listen={HOST}:{ports.relay}", f"--secrets={surroundings(ports).secrets}"
+    return _own("relay", ports.relay, "/-/healthy", "monitoring", "relay", listen, secrets)
+
+
+def preview(options: ChainOptions, layout: Layout) -> Component:
+    """Return the preview of the dashboards, which takes Grafana's place and port."""
+    port = options.ports.grafana
+    arguments = [
+        f"--prometheus=http://{HOST}:{options.ports.prometheus}",
+        f"--listen={HOST}:{port}",
+        f"--dashboards={layout.dashboards}",
+    ]
+    if options.settings_file:
+        arguments.append(f"--settings={options.settings_file}")
+    shown = _own("preview", port, "/-/healthy", "dashboards", "preview", *arguments)
+    return replace(shown, port_flag="--grafana-port")
+
+
+def _own(name: str, port: int, ready_path: str, *command: str) -> Component:
+    """Return a program of the kit's own: a module with its arguments."""
     return Component(
-        name="relay",
-        command=(
-            *(sys.executable, "-m", "monitoring", "relay"),
-            f"--listen={HOST}:{ports.relay}",
-            f"--secrets={surroundings(ports).secrets}",
-        ),
+        name=name,
+        command=(sys.executable, "-m", *command),
         host=HOST,
-        port=ports.relay,
-        port_flag="--relay-port",
-        ready_path="/-/healthy",
+        port=port,
+        port_flag=f"--{name}-port",
+        ready_path=ready_path,
         environment=_python_environment(),
     )
 

@@ -58,8 +58,13 @@ class Layout:
 
     @property
     def grafana(self) -> Path:
-        """Folder of Grafana's provisioning, dashboards and password."""
+        """Folder of Grafana's provisioning and password."""
         return self.root / "grafana"
+
+    @property
+    def dashboards(self) -> Path:
+        """Folder of the dashboards that Grafana or the preview shows."""
+        return self.root / "dashboards"
 
     @property
     def notifications(self) -> Path:
@@ -121,12 +126,15 @@ def write(layout: Layout, settings: Settings, ports: Ports, server_url: str) -> 
     alertmanager.write(settings, surroundings(ports), layout.alertmanager.parent)
 
 
+def write_dashboards(layout: Layout, settings: Settings) -> None:
+    """Write the dashboards."""
+    dashboards.build.write(settings, layout.dashboards)
+
+
 def write_grafana(layout: Layout, settings: Settings, ports: Ports) -> Path:
-    """Write Grafana's provisioning and dashboards; return the file with its admin password."""
-    boards = layout.grafana / "dashboards"
-    dashboards.build.write(settings, boards)
+    """Write Grafana's provisioning; return the file with its admin password."""
     provisioning = layout.grafana / "provisioning"
-    for name, content in grafana(settings, ports, boards).items():
+    for name, content in grafana(settings, ports, layout.dashboards).items():
         _write_yaml(provisioning / name, content)
     password = layout.grafana / "admin-password"
     if not password.exists():

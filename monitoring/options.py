@@ -15,6 +15,8 @@ from monitoring import folders
 HOST = "127.0.0.1"
 """The chain listens on this machine alone: none of its programs asks for a password."""
 
+_LISTENERS = {"grafana": "grafana, or of the preview in its place,"}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -85,7 +87,7 @@ def port_options(command: F) -> F:
             default=getattr(defaults, name),
             show_default=True,
             metavar="PORT",
-            help=f"Port of {name} on {HOST}.",
+            help=f"Port of {_LISTENERS.get(name, name)} on {HOST}.",
         )(command)
     return command
 

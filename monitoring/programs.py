@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pynvml
 
+from dashboards.preview import bundle
 from monitoring import binaries
 from monitoring.options import ChainOptions
 from monitoring.supervision.errors import ChainError
@@ -21,12 +22,14 @@ class Programs:
         prometheus: Prometheus.
         alertmanager: Alertmanager.
         grafana: Grafana; None where there is none.
+        preview: The built page of the preview; None where it is not built, or Grafana is there.
         vllm_python: Interpreter for the bundled server; None where none is to be started.
     """
 
     prometheus: Path
     alertmanager: Path
     grafana: Path | None
+    preview: Path | None
     vllm_python: Path | None
 
 
@@ -42,6 +45,7 @@ def find(options: ChainOptions, tools: Path) -> Programs:
         prometheus=found["prometheus"],
         alertmanager=found["alertmanager"],
         grafana=grafana.path if grafana else None,
+        preview=None if grafana else bundle.built(bundle.default_folder()),
         vllm_python=None if options.vllm_url else _vllm_python(options, tools),
     )
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from alerts.settings import Settings
+from dashboards.preview import bundle
 from monitoring import chain, configuration, state
 from monitoring.configuration import Layout
 from monitoring.display import Display
@@ -23,6 +24,19 @@ from monitoring.supervision.interrupt import Interrupt
 from monitoring.supervision.policy import RestartPolicy
 from monitoring.supervision.process import stop_session
 from monitoring.supervision.supervisor import Supervised, Supervisor, answers
+
+_GRAFANA = (
+    "install Grafana (grafana.com/grafana/download) and start the chain again, or import "
+    "dashboards/generated/*.json into one of your own; `docker compose up` brings one along."
+)
+_PREVIEW = (
+    f"No Grafana was found, so a preview shows the dashboards. For all of Grafana, {_GRAFANA}"
+)
+_NO_PAGE = (
+    "The dashboards are not shown: no Grafana was found, and the page of the preview is not built. "
+    "`python -m monitoring setup` builds it where Node.js "
+    f"{bundle.NODE_MAJOR} or later and npm are there; or {_GRAFANA}"
+)
 
 _LEFTOVER_SECONDS = 10.0
 _CLOCK_SECONDS = 2.0  # start times are rounded, and counted from a rounded boot time
@@ -97,7 +111,15 @@ class RunningChain:
             password = self.layout.grafana / "admin-password"
             shown = f"the dashboards (user admin, password in {password})"
             pages.insert(0, (grafana.component.url, shown))
+        if preview := self.find("preview"):
+            pages.insert(0, (preview.component.url, "the dashboards, in the kit's preview"))
         return pages
+
+    def remark(self) -> str:
+        """Return what is to be said of the dashboards' page; empty where Grafana shows them."""
+        if self.find("grafana"):
+            return ""
+        return _PREVIEW if self.find("preview") else _NO_PAGE
 
     def write_state(self) -> None:
         """Write down what runs, for ``status`` and ``down``."""
@@ -160,6 +182,8 @@ def running(
         clear_leftovers(layout.root, display)
         try:
             configuration.write(layout, settings, options.ports, chain.vllm_url(options))
+            if programs.grafana or programs.preview:
+                configuration.write_dashboards(layout, settings)
             if programs.grafana:
                 configuration.write_grafana(layout, settings, options.ports)
             components = chain.components(options, programs, settings, layout)

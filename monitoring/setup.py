@@ -15,9 +15,12 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from monitoring import binaries, folders
+from dashboards.preview import bundle
+from monitoring import binaries, chromium, folders
 from monitoring.errors import SetupError
 from monitoring.vllm import install, interpreter
+
+_TESTED = "The tests need the page."
 
 
 @dataclass
@@ -97,15 +100,51 @@ def prepare_vllm(tools: Path, *, narrator: Narration) -> Path:
     return python
 
 
+def prepare_preview(*, development: bool, narrator: Narration) -> Path | None:
+    """Build the page that shows the dashboards where there is no Grafana.
+
+    The chain runs without the page too, so one that cannot be built is only told; the tests do
+    not.
+
+    Returns:
+        The built page's folder; None where Grafana makes it needless, or it cannot be built.
+
+    Raises:
+        SetupError: It is for development and cannot be built.
+    """
+    if not development and (grafana := binaries.find("grafana", folders.tools())):
+        narrator.done(f"grafana: {grafana.path}")
+        return None
+    try:
+        site = bundle.ensure(bundle.default_folder(), narrator.step)
+    except bundle.BundleError as error:
+        if development:
+            raise SetupError(f"{error} (Debian: the packages nodejs and npm). {_TESTED}") from None
+        narrator.remark(f"{error}. The chain runs without it.")
+        return None
+    narrator.done(f"preview: {site}")
+    return site
+
+
 @click.command()
-@click.option("--binaries", "only_binaries", is_flag=True, help="Prometheus and Alertmanager.")
+@click.option(
+    "--binaries",
+    "only_binaries",
+    is_flag=True,
+    help="Prometheus, Alertmanager, and the preview of the dashboards where Grafana is missing.",
+)
 @click.option("--vllm", "only_vllm", is_flag=True, help="vLLM, as a build for CPUs.")
-@click.option("--dev", is_flag=True, help="Also what the tests need: promtool, amtool and others.")
+@click.option(
+    "--dev", is_flag=True, help="Also what the tests need: promtool, Chromium and others."
+)
 def setup(*, only_binaries: bool, only_vllm: bool, dev: bool) -> None:
     """Get what the chain is made of: all, or only what the options name."""
     everything = not (only_binaries or only_vllm)
     with narration(Console(stderr=True)) as narrator:
         if only_binaries or everything:
+            if dev:
+                narrator.done(f"chromium: {chromium.provide(step=narrator.step)}")
             prepare_binaries(folders.tools(), development=dev, narrator=narrator)
+            prepare_preview(development=dev, narrator=narrator)
         if only_vllm or everything:
             prepare_vllm(folders.tools(), narrator=narrator)

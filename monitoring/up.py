@@ -24,12 +24,6 @@ from monitoring.supervision.errors import ComponentError, Interrupted
 
 _LOOK_SECONDS = 0.3
 
-_NO_GRAFANA = (
-    "Grafana: not found, so the dashboards are not shown. Install it from "
-    "grafana.com/grafana/download and start the chain again, or import dashboards/generated/*.json "
-    "into one of your own; `docker compose up` brings one along."
-)
-
 
 @click.command("up")
 @server_options
@@ -52,7 +46,10 @@ def command(
     run_dir: Path,
     **arguments: Any,
 ) -> int:
-    """Run the chain until Ctrl-C: vLLM, exporter, Prometheus, Alertmanager, receiver, Grafana."""
+    """Run the chain until Ctrl-C: vLLM, exporter, Prometheus, Alertmanager, receiver, dashboards.
+
+    Grafana shows the dashboards where it is found, and a preview where it is not.
+    """
     if vllm_url and (model or vllm_python):
         raise click.UsageError(
             "--vllm-url is a server that is there already; --model and --vllm-python are for the "
@@ -90,8 +87,8 @@ def _introduce(running_chain: RunningChain, display: Display) -> None:
     options = running_chain.options
     if not (options.model or options.vllm_url) and programs.has_gpu():
         display.say("This machine has a GPU: --model NAME serves a real model on it.")
-    if running_chain.find("grafana") is None:
-        display.say(_NO_GRAFANA)
+    if remark := running_chain.remark():
+        display.say(remark)
     display.say(
         f"Notifications appear here and in {running_chain.layout.notifications}. Ctrl-C stops "
         "everything."

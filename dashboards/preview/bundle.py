@@ -38,6 +38,12 @@ def default_folder() -> Path:
     return Path(cache) / "vllm-monitoring-kit" / "preview"
 
 
+def built(folder: Path, sources: Path = SOURCES) -> Path | None:
+    """Return the folder of the built page, or None where it is not built from ``sources``."""
+    site = _site(folder, sources, list(_files(sources)))
+    return site if _is_whole(site) else None
+
+
 def ensure(folder: Path, say: Say, sources: Path = SOURCES) -> Path:
     """Return the folder of the built page; build it first where it is not that of ``sources``.
 
@@ -50,15 +56,23 @@ def ensure(folder: Path, say: Say, sources: Path = SOURCES) -> Path:
         BundleError: Node.js or npm is missing or too old, or a step of the build failed.
     """
     files = list(_files(sources))
-    site = folder / f"site-{_digest(sources, files)}"
-    if (site / "index.html").is_file():
+    site = _site(folder, sources, files)
+    if _is_whole(site):
         return site
     _check_node()
     folder.mkdir(parents=True, exist_ok=True)
     with _lock(folder):
-        if not (site / "index.html").is_file():
+        if not _is_whole(site):
             _build(folder, sources, files, site, say)
     return site
+
+
+def _site(folder: Path, sources: Path, files: list[Path]) -> Path:
+    return folder / f"site-{_digest(sources, files)}"
+
+
+def _is_whole(site: Path) -> bool:
+    return (site / "index.html").is_file()
 
 
 def _build(folder: Path, sources: Path, files: list[Path], site: Path, say: Say) -> None:

@@ -111,6 +111,8 @@ def _linger(story: Story, chain_running: RunningChain, display: Display) -> None
     display.say("\nThe chain keeps running, with a little good traffic. Look at", style="bold")
     for page, meaning in chain_running.pages():
         display.say(f"  {page}  {meaning}")
+    if remark := chain_running.remark():
+        display.say(remark)
     display.say("Ctrl-C stops everything.")
     with story.traffic("shared", rate=_IDLE_RATE):
         while True:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from alerts.settings import load
-from monitoring import chain, programs
+from dashboards.preview import bundle
+from monitoring import binaries, chain, programs
 from monitoring.cli import main
 from monitoring.configuration import Layout
 from monitoring.options import ChainOptions
@@ -13,7 +14,7 @@ from monitoring.relocation import FIXED, LINK, needs_relocation, relocate
 from monitoring.supervision.component import Component
 
 
-def plan(tmp_path, options: ChainOptions, *, grafana=False) -> dict[str, Component]:
+def plan(tmp_path, options: ChainOptions, *, grafana=False, page=False) -> dict[str, Component]:
     alertmanager = tmp_path / "usr" / "bin" / "alertmanager"
     alertmanager.parent.mkdir(parents=True)
     alertmanager.write_bytes(b"official")
@@ -21,6 +22,7 @@ def plan(tmp_path, options: ChainOptions, *, grafana=False) -> dict[str, Compone
         prometheus=Path("/opt/prometheus"),
         alertmanager=alertmanager,
         grafana=Path("/opt/grafana/bin/grafana") if grafana else None,
+        preview=Path("/opt/preview/site") if page else None,
         vllm_python=None if options.vllm_url else Path("/opt/vllm/bin/python"),
     )
     layout = Layout(tmp_path, tmp_path / "data")
@@ -57,6 +59,44 @@ def test_a_server_that_is_there_already_is_not_started(tmp_path):
     assert "grafana" not in components
     assert "--vllm.url=http://gpu.example:9000" in components["exporter"].command
     assert chain.server_name(options) == "gpu.example:9000"
+
+
+def test_without_grafana_the_preview_shows_the_dashboards_in_its_place(tmp_path):
+    settings = tmp_path / "mine.yml"
+    preview = plan(tmp_path / "a", ChainOptions(settings_file=settings), page=True)["preview"]
+    assert preview.url == "http://127.0.0.1:13000"
+    assert (preview.port_flag, preview.ready_path) == ("--grafana-port", "/-/healthy")
+    assert preview.command[1:] == (
+        *("-m", "dashboards", "preview"),
+        "--prometheus=http://127.0.0.1:19090",
+        "--listen=127.0.0.1:13000",
+        f"--dashboards={tmp_path / 'a' / 'dashboards'}",
+        f"--settings={settings}",
+    )
+    assert "preview" not in plan(tmp_path / "b", ChainOptions(), page=True, grafana=True)
+    assert "preview" not in plan(tmp_path / "c", ChainOptions())
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    """Stand-ins for the chain's own programs, which are there; Grafana is not."""
+    there = {name: Path(f"/opt/{name}") for name in ("prometheus", "alertmanager")}
+    monkeypatch.setattr(binaries, "provide", lambda names, tools: there)
+    monkeypatch.setattr(binaries, "find", lambda name, tools: None)
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_the_preview_is_taken_only_where_its_page_is_built_and_grafana_is_missing(
+    tmp_path, monkeypatch
+):
+    options = ChainOptions(vllm_url="http://gpu.example:9000")
+    monkeypatch.setattr(bundle, "default_folder", lambda: tmp_path)
+    assert programs.find(options, tmp_path).preview is None
+    monkeypatch.setattr(bundle, "built", lambda folder: folder / "site")
+    assert programs.find(options, tmp_path).preview == tmp_path / "site"
+    grafana = binaries.Binary("grafana", Path("/opt/grafana/bin/grafana"), (13, 1))
+    monkeypatch.setattr(binaries, "find", lambda name, tools: grafana)
+    assert programs.find(options, tmp_path).preview is None
 
 
 def test_a_gpu_is_simulated_only_where_that_is_asked_for(tmp_path):

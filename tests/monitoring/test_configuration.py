@@ -100,6 +100,7 @@ def test_the_checkers_of_prometheus_and_alertmanager_find_no_fault(layout, setti
 
 
 def test_grafana_gets_the_native_urls_the_boards_and_a_password_of_its_own(layout, settings):
+    configuration.write_dashboards(layout, settings)
     password = configuration.write_grafana(layout, settings, PORTS)
     provisioning = layout.grafana / "provisioning"
     sources = read(provisioning / "datasources" / "prometheus.yml")["datasources"]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from monitoring import binaries, folders
+from dashboards.preview import bundle
+from monitoring import binaries, chromium, folders
 from monitoring.errors import SetupError
 from monitoring.setup import setup
 from monitoring.vllm import install, interpreter
+
+PREVIEW = ("preview",)
+CHROMIUM = ("chromium",)
 
 
 @pytest.fixture
@@ -32,20 +36,32 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ..
     def find(tools: Path) -> Path:
         raise SetupError("not there")
 
+    def build(folder: Path, say: Callable[[str], None]) -> Path:
+        calls.append(PREVIEW)
+        say("building")
+        return folder / "site"
+
+    def provide_chromium(*, step: Callable[[str], None]) -> Path:
+        calls.append(CHROMIUM)
+        return Path("/usr/bin/chromium")
+
     monkeypatch.setattr(folders, "tools", lambda: tmp_path)
     monkeypatch.setattr(binaries, "provide", provide)
     monkeypatch.setattr(install, "install", install_vllm)
     monkeypatch.setattr(interpreter, "find", find)
+    monkeypatch.setattr(binaries, "find", lambda name, tools: None)
+    monkeypatch.setattr(bundle, "ensure", build)
+    monkeypatch.setattr(chromium, "provide", provide_chromium)
     return calls
 
 
 @pytest.mark.parametrize(
     ("arguments", "calls"),
     [
-        ([], [binaries.CHAIN, ("install", "0.30.0")]),
-        (["--dev"], [binaries.DEVELOPMENT, ("install", "0.30.0")]),
-        (["--binaries"], [binaries.CHAIN]),
-        (["--binaries", "--dev"], [binaries.DEVELOPMENT]),
+        ([], [binaries.CHAIN, PREVIEW, ("install", "0.30.0")]),
+        (["--dev"], [CHROMIUM, binaries.DEVELOPMENT, PREVIEW, ("install", "0.30.0")]),
+        (["--binaries"], [binaries.CHAIN, PREVIEW]),
+        (["--binaries", "--dev"], [CHROMIUM, binaries.DEVELOPMENT, PREVIEW]),
         (["--vllm"], [("install", "0.30.0")]),
     ],
 )
@@ -70,6 +86,50 @@ def test_a_vllm_that_is_there_is_taken(
     result = CliRunner().invoke(setup, ["--vllm"])
     assert asked == []
     assert "vLLM 0.30.0: /gpu/bin/python" in result.stderr
+
+
+def has_grafana(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = binaries.Binary("grafana", Path("/usr/sbin/grafana"), (13, 1))
+    monkeypatch.setattr(binaries, "find", lambda name, tools: found)
+
+
+def test_where_grafana_is_the_preview_is_built_for_the_tests_alone(
+    asked: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_grafana(monkeypatch)
+    result = CliRunner().invoke(setup, ["--binaries"])
+    assert "grafana: /usr/sbin/grafana" in result.stderr
+    assert PREVIEW not in asked
+    CliRunner().invoke(setup, ["--binaries", "--dev"])
+    assert PREVIEW in asked
+
+
+@pytest.fixture
+def no_node(asked: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Path:
+        raise bundle.BundleError("the page is not built, and node is missing: install Node.js 20")
+
+    monkeypatch.setattr(bundle, "ensure", fail)
+
+
+@pytest.mark.usefixtures("no_node")
+def test_without_node_one_line_says_so_and_the_rest_is_got(asked: list[tuple[str, ...]]) -> None:
+    result = CliRunner().invoke(setup)
+    assert result.exit_code == 0
+    told = [line for line in result.stderr.splitlines() if "node is missing" in line]
+    assert told == [
+        "the page is not built, and node is missing: install Node.js 20. The chain runs without it."
+    ]
+    assert asked[-1] == ("install", "0.30.0")
+
+
+@pytest.mark.usefixtures("no_node")
+def test_for_the_tests_a_missing_node_is_an_error_that_names_the_packages() -> None:
+    result = CliRunner().invoke(setup, ["--dev"])
+    assert result.exit_code == 1
+    told = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(told) == 1
+    assert "packages nodejs and npm" in told[0]
 
 
 def test_what_cannot_be_had_is_one_line_and_exit_code_1(

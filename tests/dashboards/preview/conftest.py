@@ -7,7 +7,6 @@ of the recording went on. Nothing else here is one.
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import subprocess
 import threading
@@ -22,6 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from dashboards.preview import bundle
 from dashboards.preview.server import Application, Source, server
+from monitoring import chromium
 from monitoring.binaries import provide
 
 ROOT = Path(__file__).parents[3]
@@ -68,6 +68,9 @@ groups:
           summary: Fires as long as the test runs.
           dashboard_url: http://elsewhere.test/d/every-panel?viewPanel=2&var-server={{$labels.server}}
           runbook_url: http://elsewhere.test/runbook
+      - alert: AlwaysFires
+        expr: vector(1)
+        labels: {severity: none}
 """
 
 
@@ -173,7 +176,7 @@ def prometheus(
             # Rates over four scrapes need five.
             query = 'count(count_over_time(up{job="vllm"}[20s]) >= 8)'
             _until(lambda: _value(url, query) == str(len(PAGES)), "enough scrapes")
-            _until(lambda: _value(url, 'count(ALERTS{alertstate="firing"})') == "1", "the alert")
+            _until(lambda: _value(url, 'count(ALERTS{alertstate="firing"})') == "2", "the alerts")
             yield url
         finally:
             process.terminate()
@@ -191,8 +194,11 @@ def _value(url: str, query: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The built page."""
-    return bundle.ensure(bundle.default_folder(), print)
+    """The built page. Building it takes longer than a test may."""
+    built = bundle.built(bundle.default_folder())
+    if built is None:
+        pytest.fail("the page is not built: run `make test`, or `python -m monitoring setup --dev`")
+    return built
 
 
 @pytest.fixture(scope="session")
@@ -226,9 +232,9 @@ def preview(serve: Callable[[str, Path], str], prometheus: str, boards: Path) ->
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = chromium.find()
     if program is None:
-        pytest.fail("chromium is not on PATH: install it (Debian: apt-get install chromium)")
+        pytest.fail("no Chromium: run `make test`, or `python -m monitoring setup --dev`")
     with sync_playwright() as playwright:
         expect.set_options(timeout=WAIT_MS)
         browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM))

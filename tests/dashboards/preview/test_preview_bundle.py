@@ -60,6 +60,16 @@ def test_the_page_is_built_once(programs: Path, sources: Path, tmp_path: Path) -
     assert len(said) == 2
 
 
+def test_whether_it_is_built_is_told_without_building(
+    programs: Path, sources: Path, tmp_path: Path
+) -> None:
+    assert bundle.built(tmp_path / "tools", sources) is None
+    site = bundle.ensure(tmp_path / "tools", print, sources)
+    assert bundle.built(tmp_path / "tools", sources) == site
+    (sources / "page.js").write_text("changed")
+    assert bundle.built(tmp_path / "tools", sources) is None
+
+
 def test_changed_sources_build_it_anew_with_the_same_packages(
     programs: Path, sources: Path, tmp_path: Path
 ) -> None:

@@ -204,6 +204,8 @@ def test_an_alert_opens_the_panel_that_it_names(page: Page, preview: str) -> Non
     bar = page.get_by_role("status", name="Firing alerts")
     expect(bar).to_contain_text("ServerIsAlpha")
     expect(bar).to_contain_text("Fires as long as the test runs.")
+    # The alert that always fires asks nobody to act.
+    expect(bar.get_by_role("listitem")).to_have_count(1)
     expect(bar.get_by_role("link", name="runbook")).to_have_attribute(
         "href", "http://elsewhere.test/runbook"
     )

@@ -3,6 +3,8 @@ import { textUtil } from '@grafana/data';
 import { Icon } from '@grafana/ui';
 import { alertHref } from '../model/links.js';
 
+// An alert that always fires, to show that the chain works, has this severity: nobody need act.
+const NOBODYS = 'none';
 const HIDDEN_LABELS = new Set(['alertname', 'severity']);
 
 function timeParams() {
@@ -28,7 +30,7 @@ function FiringAlert({ alert }) {
 }
 
 export function AlertBar({ alerts: { active, known, error } }) {
-  const firing = active.filter((alert) => alert.state === 'firing');
+  const firing = active.filter((alert) => alert.state === 'firing' && alert.labels.severity !== NOBODYS);
   return (
     <section className="alert-bar" aria-label="Firing alerts" role="status" data-firing={firing.length > 0} data-failed={Boolean(error)}>
       {error && <span>Alerts are not known: {error}</span>}
