@@ -4,7 +4,7 @@
 
 writes the rules and ``test.yml``; ``promtool test rules DIR/test.yml`` then runs them. The memory
 alert waits as long as by default. The one on the hit rate waits less: the recording is shorter
-than what it asks for by default.
+than what it asks for by default. Neither is kept firing, so that the end of each is seen too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ import yaml
 from alerts import build
 from alerts.settings import Settings, SettingsError
 from alerts.settings import load as load_settings
-from exporter.catalogue import GPU_MEMORY_USAGE, PREFIX_CACHE_HIT_RATE
+from exporter.catalogue import (
+    GPU_MEMORY_USAGE,
+    PREFIX_CACHE_HIT_RATE,
+    PREFIX_CACHE_WINDOW_QUERY_TOKENS,
+)
 from tests.gpu.recording import Recording, load
 
 STEP_SECONDS = 5
@@ -68,14 +72,14 @@ def alerts(settings: Settings) -> list[Alert]:
             GPU_MEMORY_USAGE.name,
             True,
             memory.usage.high,
-            memory.high_for.seconds,
+            settings.alerts["VLLMGPUMemoryHigh"].pending.seconds,
         ),
         Alert(
             "VLLMPrefixCacheHitRateLow",
             PREFIX_CACHE_HIT_RATE.name,
             False,
             cache.hit_rate.low,
-            cache.low_for.seconds,
+            settings.alerts["VLLMPrefixCacheHitRateLow"].pending.seconds,
         ),
     ]
 
@@ -118,9 +122,14 @@ def spans(states: Sequence[tuple[int, bool]]) -> list[tuple[int, int | None]]:
 
 
 def document(recording: Recording, settings: Settings, rules: Sequence[Path]) -> dict[str, Any]:
-    """Return promtool's test: both series, and the state of both alerts at each evaluation."""
+    """Return promtool's test: the series, and the state of both alerts at each evaluation."""
     evaluation = int(settings.intervals.evaluation.seconds)
-    series, expected = [], []
+    # Without it the rule on the hit rate takes the traffic for too little to mean anything.
+    tokens = PREFIX_CACHE_WINDOW_QUERY_TOKENS.name
+    series = [
+        {"series": _series(recording, tokens), "values": _notation(samples(recording, tokens))}
+    ]
+    expected = []
     for alert in alerts(settings):
         values = samples(recording, alert.metric)
         series.append({"series": _series(recording, alert.metric), "values": _notation(values)})
@@ -144,9 +153,17 @@ def write(recording: Recording, output: Path, low_for: str) -> Path:
     """Write settings, rules and the test into a folder; returns the test."""
     output.mkdir(parents=True, exist_ok=True)
     changed = output / "settings.yml"
-    changed.write_text(yaml.safe_dump({"cache": {"low_for": low_for}}), encoding="utf-8")
+    shorter = {
+        "cache": {"minimum_tokens": 1},
+        "alerts": {
+            "VLLMPrefixCacheHitRateLow": {"for": low_for, "keep_firing_for": "0s"},
+            "VLLMGPUMemoryHigh": {"keep_firing_for": "0s"},
+        },
+    }
+    changed.write_text(yaml.safe_dump(shorter), encoding="utf-8")
     settings = load_settings(changed)
-    rules = build.write(settings, output / "rules")
+    written = build.write(settings, output / "rules")
+    rules = [path for path in written if path.name == "prometheus-rules.yml"]
     path = output / "test.yml"
     text = yaml.safe_dump(document(recording, settings, rules), sort_keys=False, width=10_000)
     path.write_text(text, encoding="utf-8")

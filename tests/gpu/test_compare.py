@@ -20,6 +20,7 @@ TOTAL, RESERVED = 143_771 * MIB, 615 * MIB
 WINDOW = 10
 BORN = 999.5
 LABELS = 'gpu="0",uuid="GPU-1"'
+H200 = Path(__file__).parent / "recordings" / "h200-vllm-0.25.1.jsonl.gz"
 SERVER, SECOND = 4242, 4343
 
 Line = dict[str, Any]
@@ -35,6 +36,7 @@ def page(used: int, rate: float | None) -> dict[str, float]:
     }
     if rate is not None:
         values['vllm:prefix_cache_hit_rate{server="s",model_name="m"}'] = rate
+        values['vllm:prefix_cache_window_query_tokens{server="s",model_name="m"}'] = 5000.0
     return values
 
 
@@ -223,3 +225,27 @@ def test_promtool_objects_where_an_alert_is_expected_too_early(
     rules.write_text(rules.read_text(encoding="utf-8").replace("> 0.9", "> 0.95"), encoding="utf-8")
 
     assert promtool("test", "rules", test).returncode == 1
+
+
+def test_both_alerts_fire_and_resolve_on_what_an_h200_showed(
+    tmp_path: Path, promtool: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    h200 = recording.load(H200)
+    test = series.write(h200, tmp_path, "1m")
+    settings = load_settings(tmp_path / "settings.yml")
+
+    for alert in series.alerts(settings):
+        found = series.spans(series.firing(alert, series.samples(h200, alert.metric), 15))
+        assert len(found) == 1, alert.name
+        assert found[0][1] is not None, f"{alert.name} does not resolve"
+    done = promtool("test", "rules", test)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_exporter_agreed_with_nvidia_smi_and_with_vllm_on_an_h200() -> None:
+    found = compare.phases(recording.load(H200))
+
+    assert sum(each.scrapes for each in found) == 507
+    assert max(each.used.value for each in found) <= 1.0  # nvidia-smi rounds up to whole MiB
+    assert max(each.rate.value for each in found) <= 0.001
+    assert not any(each.outside or each.missing for each in found)
