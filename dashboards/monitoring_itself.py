@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alerts.settings import Settings
-from dashboards import figures, marks, uids, variables
+from dashboards import exporter_panels, figures, marks, uids, variables
 from dashboards import watcher_panels as watchers
 from dashboards.board import Board, board
 from dashboards.layer import Section
@@ -42,11 +42,11 @@ def build(settings: Settings) -> Board:
                 20,
                 "Exporter",
                 [
-                    watchers.upstream_states(),
-                    watchers.upstream_durations(),
-                    watchers.collectors(),
-                    watchers.collector_durations(),
-                    watchers.gpus_readable(),
+                    exporter_panels.upstream_states(),
+                    exporter_panels.upstream_durations(),
+                    exporter_panels.collectors(),
+                    exporter_panels.collector_durations(),
+                    exporter_panels.gpus_readable(),
                 ],
             ),
             Section(
