@@ -10,7 +10,7 @@ from rich.console import Console
 
 from alerts.settings import load
 from dashboards.checks import contents
-from monitoring import chain, folders
+from monitoring import folders, programs
 from monitoring.configuration import Layout
 from monitoring.demo.command import SETTINGS
 from monitoring.demo.story import Story
@@ -64,11 +64,11 @@ def answers(free_ports, tmp_path_factory) -> list[Answer]:
     options = ChainOptions(
         settings_file=SETTINGS, simulated_gpu=True, ports=free_ports, run_folder=folder
     )
-    programs = chain.find_programs(options, folders.tools())
+    found = programs.find(options, folders.tools())
     display, interrupt = Display(Console(width=160)), Interrupt()
     layout, settings = Layout(folder, folder / "demo"), load(SETTINGS)
     try:
-        with running("demo", options, settings, programs, layout, display, interrupt) as chained:
+        with running("demo", options, settings, found, layout, display, interrupt) as chained:
             story, vllm = Story(chained, display, interrupt), chained.url("vllm")
             with (
                 Traffic(vllm, TINY_MODEL_NAME, "shared", rate=1.0, clients=1, answer_tokens=12),

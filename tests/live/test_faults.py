@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 
 from alerts.settings import Settings, load
-from monitoring import chain, folders
+from monitoring import folders, programs
 from monitoring.configuration import Layout
 from monitoring.demo.story import HIT_RATE_LOW, MEMORY_HIGH, Story
 from monitoring.display import Display
@@ -151,14 +151,14 @@ def rig(free_ports, tmp_path_factory) -> Iterator[Rig]:
     options = ChainOptions(
         settings_file=SETTINGS, simulated_gpu=True, ports=free_ports, run_folder=folder
     )
-    programs = chain.find_programs(options, folders.tools())
+    found = programs.find(options, folders.tools())
     display, interrupt = Display(Console(width=160)), Interrupt()
     # Fallen programs stay away until a test wants them back.
     policy = RestartPolicy(first_seconds=600, longest_seconds=600, quick_seconds=0)
     layout = Layout(folder, folder / "data")
     try:
         with running(
-            "up", options, settings, programs, layout, display, interrupt, policy
+            "up", options, settings, found, layout, display, interrupt, policy
         ) as running_chain:
             yield Rig(running_chain, settings)
     except ComponentError as error:
