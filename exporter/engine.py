@@ -57,6 +57,7 @@ class ServerReading:
         lifetime_hit_rates: By model, of a V0 server (0..1); it has no counters.
         kv_cache_usage: By model (0..1), the fullest engine's.
         memory_utilization_limit: ``--gpu-memory-utilization`` (0..1), the largest over engines.
+        cache_bytes_given: Whether ``--kv-cache-memory-bytes`` decides in its place.
         prefix_caching: False if it is off for some engine; None if the page does not say.
         asleep: By engine; empty before 0.12.
         generations: Which names for the prefix cache were read, newest first.
@@ -69,6 +70,7 @@ class ServerReading:
     lifetime_hit_rates: Mapping[str, float]
     kv_cache_usage: Mapping[str, float]
     memory_utilization_limit: float | None
+    cache_bytes_given: bool
     prefix_caching: bool | None
     asleep: Mapping[str, bool]
     generations: tuple[str, ...]
@@ -103,11 +105,15 @@ def read(page: Page) -> ServerReading:
         if key.engine not in engines_without and "" not in engines_without
     }
     lifetime = {} if caches[Cache.PREFIX] else _lifetime_hit_rates(by_name)
+    configuration = by_name.get(generations.CACHE_CONFIG_INFO, [])
     return ServerReading(
         caches=caches,
         lifetime_hit_rates=lifetime,
         kv_cache_usage=_kv_cache_usage(by_name),
-        memory_utilization_limit=_limit(by_name.get(generations.CACHE_CONFIG_INFO, [])),
+        memory_utilization_limit=_limit(configuration),
+        cache_bytes_given=any(
+            sample.labels.get("kv_cache_memory_bytes", "").isdecimal() for sample in configuration
+        ),
         prefix_caching=caching,
         asleep=_asleep(by_name.get(generations.ENGINE_SLEEP_STATE, [])),
         generations=_generations(by_name),

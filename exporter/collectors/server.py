@@ -10,6 +10,7 @@ import structlog
 from prometheus_client.metrics_core import Metric
 
 from exporter.collectors.server_families import Observation, families
+from exporter.engine import ServerReading
 from exporter.fetcher import HTTPFetcher
 from exporter.history import ServerHistory
 from exporter.options import Server
@@ -17,6 +18,10 @@ from exporter.polling import Answer, Poller, poll
 from exporter.upstream import Fetcher, State
 
 log = structlog.get_logger()
+
+HIGH_MEMORY_USAGE = 0.9
+"""Where the kit's alert on GPU memory fires by default (0..1). The exporter knows no settings of
+the alerts; a test holds the two together."""
 
 
 @dataclass
@@ -128,6 +133,7 @@ def _tell(watched: _Watched, answer: Answer) -> None:
                     answer.reading.prefix_caching
                 ],
             )
+            _tell_permanent_memory(server, answer.reading)
     if answer.reading is None:
         return
     errors = answer.reading.parse_errors
@@ -138,3 +144,18 @@ def _tell(watched: _Watched, answer: Answer) -> None:
             lines=errors,
         )
     watched.told_errors = bool(errors)
+
+
+def _tell_permanent_memory(server: str, reading: ServerReading) -> None:
+    """Log once that a server's configuration alone keeps the alert on GPU memory firing."""
+    limit = reading.memory_utilization_limit
+    if limit is None or reading.cache_bytes_given or limit < HIGH_MEMORY_USAGE:
+        return
+    log.warning(
+        "vLLM keeps so much GPU memory by its configuration that VLLMGPUMemoryHigh never clears",
+        server=server,
+        gpu_memory_utilization=limit,
+        alert_above=HIGH_MEMORY_USAGE,
+        remedy="start vLLM with --gpu-memory-utilization 0.85, or raise memory.usage.high in the "
+        "alerts' settings",
+    )
