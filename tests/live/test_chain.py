@@ -50,11 +50,13 @@ class Run:
     sessions: list[int]
     ports: Ports
     folder: Path
+    children_before: set[psutil.Process]
 
 
 @pytest.fixture(scope="module")
 def run(free_ports, tmp_path_factory) -> Run:
     folder = tmp_path_factory.mktemp("run")
+    children_before = set(psutil.Process().children())  # the browser of other tests
     options = ChainOptions(
         settings_file=SETTINGS, simulated_gpu=True, ports=free_ports, run_folder=folder
     )
@@ -83,6 +85,7 @@ def run(free_ports, tmp_path_factory) -> Run:
                 sessions=sessions,
                 ports=free_ports,
                 folder=folder,
+                children_before=children_before,
             )
     except ComponentError as error:
         display.failure(error)  # with the last lines of the program's log
@@ -211,7 +214,7 @@ def test_nothing_is_left_behind(run):
     assert len(run.sessions) > len(run.components)
     for session in run.sessions:
         assert members(session) == set()
-    assert psutil.Process().children(recursive=True) == []
+    assert set(psutil.Process().children()) - run.children_before == set()
     assert state.read(run.folder) is None
     for component in run.components:
         ports.check(component)
