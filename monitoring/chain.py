@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-
-import pynvml
 
 import monitoring
 from alerts.settings import Settings
 from exporter.options import default_server_name
-from monitoring import binaries
 from monitoring.configuration import Layout
 from monitoring.options import HOST, ChainOptions, Ports
+from monitoring.programs import Programs
 from monitoring.relocation import needs_relocation, relocate
 from monitoring.simulated_gpu import NORMAL_USAGE
 from monitoring.supervision.component import Component
-from monitoring.supervision.errors import ChainError
-from monitoring.vllm import interpreter, model, server
+from monitoring.vllm import model, server
 
 _TINY_START_SECONDS = 2 * server.START_SECONDS  # two busy cores took 115 s once
 _MODEL_START_SECONDS = 3600.0  # a real model may have to be downloaded first
@@ -29,66 +25,6 @@ _GRAFANA_START_SECONDS = 90.0  # its first start builds a database
 
 # What interpreter and bindings say when vLLM is cut short; the reason stands before it.
 _VLLM_NOISE = ("nanobind: ", " - leaked ", " - ... skipped", "See https://nanobind", "  warnings.")
-
-
-@dataclass(frozen=True)
-class Programs:
-    """The files to start.
-
-    Attributes:
-        prometheus: Prometheus.
-        alertmanager: Alertmanager.
-        grafana: Grafana; None where there is none.
-        vllm_python: Interpreter for the bundled server; None where none is to be started.
-    """
-
-    prometheus: Path
-    alertmanager: Path
-    grafana: Path | None
-    vllm_python: Path | None
-
-
-def find_programs(options: ChainOptions, tools: Path) -> Programs:
-    """Return the programs that the options call for.
-
-    Raises:
-        SetupError: One is missing; the message says how to get it.
-    """
-    found = binaries.provide(binaries.CHAIN, tools)
-    grafana = binaries.find("grafana", tools)
-    return Programs(
-        prometheus=found["prometheus"],
-        alertmanager=found["alertmanager"],
-        grafana=grafana.path if grafana else None,
-        vllm_python=None if options.vllm_url else _vllm_python(options, tools),
-    )
-
-
-def _vllm_python(options: ChainOptions, tools: Path) -> Path:
-    return interpreter.find(tools, options.vllm_python, gpu=options.model is not None)
-
-
-def has_gpu() -> bool:
-    """Tell whether NVML finds a GPU."""
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return False
-    try:
-        return bool(pynvml.nvmlDeviceGetCount())
-    except pynvml.NVMLError:
-        return False
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def check(options: ChainOptions) -> None:
-    """Raise ChainError for options that cannot work on this machine."""
-    if options.model and not has_gpu():
-        raise ChainError(
-            f"--model {options.model} needs a GPU, and NVML finds none here: leave --model away "
-            "for the tiny model on the CPU, or give --vllm-url for a server elsewhere"
-        )
 
 
 def vllm_url(options: ChainOptions) -> str:

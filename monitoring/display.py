@@ -79,27 +79,27 @@ class Display:
     # --- the supervisor's observer ---
 
     def starting(self, component: Component) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.still()
         self.moving(f"{component.name}: starting")
 
     def waiting(self, component: Component, seconds: float, last_line: str) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.moving(f"{component.name}: starting, {seconds:.0f} s  {last_line}")
 
     def ready(self, component: Component, seconds: float) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.still()
         self.done(f"{component.name}: ready after {seconds:.1f} s at {component.url}")
 
     def crashed(
         self, component: Component, reason: str, lines: Sequence[str], pause: float
     ) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.trouble(f"{component.name}: {reason}; starting it again in {pause:g} s", lines)
 
     def given_up(self, component: Component, reason: str, lines: Sequence[str]) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.trouble(
             f"{component.name}: {reason}, again and again: given up. Everything else goes on; "
             "correct the cause, then stop the chain and start it again",
@@ -107,7 +107,7 @@ class Display:
         )
 
     def stopping(self, component: Component) -> None:
-        """See `monitoring.supervision.supervisor.Observer`."""
+        """See `monitoring.supervision.observer.Observer`."""
         self.moving(f"{component.name}: stopping")
 
     def _line(self, sign: str, style: str, text: str) -> None:

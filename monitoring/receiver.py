@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import threading
@@ -84,14 +85,16 @@ class Receiver:
             return "400 Bad Request", f"message refused: {error}"
         except (ValueError, RecursionError):
             return "400 Bad Request", "message refused: the body is not JSON"
-        try:
-            with self._lock:
+        with self._lock:
+            try:
                 with self._file.open("a", encoding="utf-8") as file:
                     file.write(notification.record(message, received_at))
+            except OSError as error:
+                # Alertmanager tries again after a 500.
+                reason = error.strerror or str(error)
+                return "500 Internal Server Error", f"{self._file} cannot be written: {reason}"
+            with contextlib.suppress(OSError):  # nobody may be reading; the file has it
                 self._console.print(notification.render(parsed), soft_wrap=True, end="\n\n")
-        except OSError as error:
-            # Alertmanager tries again after a 500.
-            return "500 Internal Server Error", f"{self._file} cannot be written: {error.strerror}"
         return "200 OK", "Received."
 
 

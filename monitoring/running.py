@@ -14,13 +14,15 @@ from monitoring.configuration import Layout
 from monitoring.display import Display
 from monitoring.notification import Notification, NotificationFile
 from monitoring.options import ChainOptions
+from monitoring.programs import Programs
 from monitoring.simulated_gpu import SimulatedGPU
 from monitoring.supervision import ports
 from monitoring.supervision.errors import ChainError
 from monitoring.supervision.guardian import Guardian
 from monitoring.supervision.interrupt import Interrupt
+from monitoring.supervision.policy import RestartPolicy
 from monitoring.supervision.process import stop_session
-from monitoring.supervision.supervisor import RestartPolicy, Supervised, Supervisor, answers
+from monitoring.supervision.supervisor import Supervised, Supervisor, answers
 
 _LEFTOVER_SECONDS = 10.0
 _CLOCK_SECONDS = 2.0  # start times are rounded, and counted from a rounded boot time
@@ -131,7 +133,7 @@ def running(
     command: str,
     options: ChainOptions,
     settings: Settings,
-    programs: chain.Programs,
+    programs: Programs,
     layout: Layout,
     display: Display,
     interrupt: Interrupt,

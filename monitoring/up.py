@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from monitoring import chain, folders
+from monitoring import folders, programs
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
 from monitoring.display import Display
@@ -63,14 +63,12 @@ def command(
     options = ChainOptions(
         vllm_url, model, vllm_python, settings_file, simulated_gpu, ports(arguments), run_folder
     )
-    chain.check(options)
-    programs = chain.find_programs(options, folders.tools())
+    programs.check(options)
+    found = programs.find(options, folders.tools())
     display, interrupt = start_display(Console())
     layout = Layout(run_folder, run_folder / "data")
     try:
-        with running(
-            "up", options, settings, programs, layout, display, interrupt
-        ) as running_chain:
+        with running("up", options, settings, found, layout, display, interrupt) as running_chain:
             _introduce(running_chain, display)
             while not interrupt.stop.wait(_LOOK_SECONDS):
                 running_chain.look_after()
@@ -89,6 +87,9 @@ def _introduce(running_chain: RunningChain, display: Display) -> None:
     display.say("")
     for page, meaning in running_chain.pages():
         display.say(f"  {page}  {meaning}")
+    options = running_chain.options
+    if not (options.model or options.vllm_url) and programs.has_gpu():
+        display.say("This machine has a GPU: --model NAME serves a real model on it.")
     if running_chain.find("grafana") is None:
         display.say(_NO_GRAFANA)
     display.say(

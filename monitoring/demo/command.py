@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from alerts.settings import Settings, load
-from monitoring import chain, folders, state
+from monitoring import folders, programs, state
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
 from monitoring.demo import outcome
@@ -54,7 +54,7 @@ def command(
         run_folder=run_dir.absolute(),
     )
     settings = load_settings(SETTINGS)
-    programs = chain.find_programs(options, folders.tools())
+    found = programs.find(options, folders.tools())
     console = Console()
     display, interrupt = start_display(console)
     display.say("The story runs with shortened times (monitoring/demo.yml):")
@@ -66,9 +66,7 @@ def command(
         shutil.rmtree(layout.data, ignore_errors=True)
     outcomes: list[Outcome] = []
     try:
-        with running(
-            "demo", options, settings, programs, layout, display, interrupt
-        ) as chain_running:
+        with running("demo", options, settings, found, layout, display, interrupt) as chain_running:
             story = Story(chain_running, display, interrupt)
             outcomes = story.play(crash=crash)
             console.print()

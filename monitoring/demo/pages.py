@@ -56,8 +56,13 @@ def counters(vllm_url: str) -> Counters:
     Raises:
         PageError: The page cannot be had.
     """
-    names = (catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS)
-    return Counters(*(sum(_values(f"{vllm_url}/metrics", name)) for name in names))
+    queries, hits = catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS
+    # Both from one page: between two, a request would count in one of them alone.
+    samples = _samples(f"{vllm_url}/metrics", frozenset({queries, hits}))
+    return Counters(
+        queries=sum(sample.value for sample in samples if sample.name == queries),
+        hits=sum(sample.value for sample in samples if sample.name == hits),
+    )
 
 
 def exported_hit_rate(exporter_url: str) -> float | None:
@@ -66,11 +71,12 @@ def exported_hit_rate(exporter_url: str) -> float | None:
     Raises:
         PageError: The page cannot be had.
     """
-    values = _values(f"{exporter_url}/metrics", catalogue.PREFIX_CACHE_HIT_RATE.name)
-    return values[0] if values else None
+    name = catalogue.PREFIX_CACHE_HIT_RATE.name
+    samples = _samples(f"{exporter_url}/metrics", frozenset({name}))
+    return samples[0].value if samples else None
 
 
-def _values(url: str, name: str) -> list[float]:
+def _samples(url: str, names: frozenset[str]) -> tuple[exposition.Sample, ...]:
     try:
         with requests.Session() as session:
             session.trust_env = False
@@ -78,4 +84,4 @@ def _values(url: str, name: str) -> list[float]:
             response.raise_for_status()
     except requests.RequestException as error:
         raise PageError(f"{url} cannot be read ({type(error).__name__})") from None
-    return [sample.value for sample in exposition.parse(response.text, frozenset({name})).samples]
+    return exposition.parse(response.text, names).samples

@@ -7,6 +7,7 @@ their parent has died: vLLM's engine processes outlive a killed API server.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -73,7 +74,9 @@ class Child:
         """
         self.remember_descendants()
         stop_session(self.pid, self._stop_seconds, self._descendants, hurry)
-        self._popen.poll()
+        # A program of many threads is a zombie already while its last threads still end.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_AFTER_KILL_SECONDS)
 
 
 def stop_session(

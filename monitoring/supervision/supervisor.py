@@ -8,10 +8,8 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
 import requests
 
@@ -20,6 +18,8 @@ from monitoring.supervision.component import Component
 from monitoring.supervision.errors import ComponentError, Interrupted
 from monitoring.supervision.guardian import Guardian
 from monitoring.supervision.interrupt import Interrupt
+from monitoring.supervision.observer import Observer
+from monitoring.supervision.policy import RestartPolicy
 from monitoring.supervision.process import Child
 
 LOG_LINES = 12
@@ -38,51 +38,6 @@ class Phase(StrEnum):
     RESTARTING = "restarting"
     FAILED = "failed"
     STOPPED = "stopped"
-
-
-@dataclass(frozen=True)
-class RestartPolicy:
-    """When a program that ended by itself is started again.
-
-    Attributes:
-        first_seconds: Pause before the first restart; doubled at each further one.
-        longest_seconds: Longest pause.
-        quick_seconds: A run that ends sooner than this after it was ready is a quick crash.
-        attempts: Number of quick crashes in a row after which no more is tried.
-    """
-
-    first_seconds: float = 1.0
-    longest_seconds: float = 30.0
-    quick_seconds: float = 60.0
-    attempts: int = 5
-
-    def pause(self, quick_crashes: int) -> float:
-        """Return the seconds to wait after so many quick crashes in a row."""
-        return min(self.longest_seconds, self.first_seconds * 2.0 ** max(0, quick_crashes - 1))
-
-
-class Observer(Protocol):
-    """Whoever wants to know how the programs fare."""
-
-    def starting(self, component: Component) -> None:
-        """A program was started for the first time."""
-
-    def waiting(self, component: Component, seconds: float, last_line: str) -> None:
-        """It is not ready yet, after ``seconds``."""
-
-    def ready(self, component: Component, seconds: float) -> None:
-        """It became ready, ``seconds`` after its start."""
-
-    def crashed(
-        self, component: Component, reason: str, lines: Sequence[str], pause: float
-    ) -> None:
-        """It ended by itself and is started again in ``pause`` seconds."""
-
-    def given_up(self, component: Component, reason: str, lines: Sequence[str]) -> None:
-        """It ended by itself too often and is not started again."""
-
-    def stopping(self, component: Component) -> None:
-        """It is being stopped."""
 
 
 class Supervised:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from alerts.settings import load
 from exporter import catalogue
-from monitoring import chain, folders, state, status
+from monitoring import folders, programs, state, status
 from monitoring.configuration import Layout
 from monitoring.demo.command import SETTINGS
 from monitoring.demo.outcome import Outcome
@@ -58,12 +58,12 @@ def run(free_ports, tmp_path_factory) -> Run:
     options = ChainOptions(
         settings_file=SETTINGS, simulated_gpu=True, ports=free_ports, run_folder=folder
     )
-    programs = chain.find_programs(options, folders.tools())
+    found = programs.find(options, folders.tools())
     display, interrupt = Display(Console(width=160)), Interrupt()
     layout = Layout(folder, folder / "demo")
     try:
         with running(
-            "demo", options, load(SETTINGS), programs, layout, display, interrupt
+            "demo", options, load(SETTINGS), found, layout, display, interrupt
         ) as running_chain:
             supervised = running_chain.supervisor.supervised
             sessions = [one.child.pid for one in supervised]

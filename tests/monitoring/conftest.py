@@ -17,7 +17,8 @@ import psutil
 import pytest
 
 from monitoring.supervision.component import Component
-from monitoring.supervision.supervisor import RestartPolicy, Supervisor
+from monitoring.supervision.policy import RestartPolicy
+from monitoring.supervision.supervisor import Supervisor
 
 STANDIN = Path(__file__).with_name("programs") / "standin.py"
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from alerts.settings import load
-from monitoring import chain
-from monitoring.chain import Programs
+from monitoring import chain, programs
 from monitoring.cli import main
 from monitoring.configuration import Layout
 from monitoring.options import ChainOptions
@@ -18,14 +17,14 @@ def plan(tmp_path, options: ChainOptions, *, grafana=False) -> dict[str, Compone
     alertmanager = tmp_path / "usr" / "bin" / "alertmanager"
     alertmanager.parent.mkdir(parents=True)
     alertmanager.write_bytes(b"official")
-    programs = Programs(
+    found = programs.Programs(
         prometheus=Path("/opt/prometheus"),
         alertmanager=alertmanager,
         grafana=Path("/opt/grafana/bin/grafana") if grafana else None,
         vllm_python=None if options.vllm_url else Path("/opt/vllm/bin/python"),
     )
     layout = Layout(tmp_path, tmp_path / "data")
-    components = chain.components(options, programs, load(), layout)
+    components = chain.components(options, found, load(), layout)
     return {one.name: one for one in components}
 
 
@@ -77,7 +76,7 @@ def test_a_model_is_served_by_the_gpus_command(tmp_path):
 
 
 def test_a_model_needs_a_gpu(monkeypatch, capsys):
-    monkeypatch.setattr(chain, "has_gpu", lambda: False)
+    monkeypatch.setattr(programs, "has_gpu", lambda: False)
     assert main(["up", "--model", "some/model"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

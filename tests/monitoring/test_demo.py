@@ -1,6 +1,7 @@
 """The demo's story where it does not go as it should, on stand-ins for the chain."""
 
 import io
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,9 +12,10 @@ from alerts.duration import Duration
 from alerts.settings import load
 from monitoring.cli import main
 from monitoring.configuration import Layout
-from monitoring.demo import command, outcome, story
+from monitoring.demo import command, outcome, pages, story
 from monitoring.demo.outcome import Delivery, Outcome
-from monitoring.demo.story import HIT_RATE_LOW, Story, StoryError
+from monitoring.demo.stage import StoryError
+from monitoring.demo.story import HIT_RATE_LOW, Story
 from monitoring.display import Display
 from monitoring.notification import AlertNotice, Notification
 from monitoring.supervision.errors import Interrupted
@@ -85,8 +87,7 @@ class ChainStandin:
 @pytest.fixture
 def chain(standin_server, tmp_path, monkeypatch):
     """A chain whose vLLM finds 3 of 4 tokens, and whose exporter says 0.75."""
-    for name in ("_SLACK_SECONDS", "_GOOD_SECONDS"):
-        monkeypatch.setattr(story, name, 0.2)
+    monkeypatch.setattr(story, "_GOOD_SECONDS", 0.2)
     tokens = {"looked_up": 0}
 
     def metrics(_):
@@ -101,6 +102,7 @@ def chain(standin_server, tmp_path, monkeypatch):
         {
             "/v1/models": lambda _: (200, {"data": [{"id": "tiny"}]}),
             "/metrics": metrics,
+            "/v1/completions": lambda _: (500, {}),
             "/api/v1/query": lambda _: (200, {"status": "success", "data": {"result": []}}),
             "/api/v1/rules": lambda _: (200, {"status": "success", "data": {"groups": []}}),
         }
@@ -122,6 +124,12 @@ def test_what_does_not_come_fails_at_its_deadline_and_says_how_things_stand(chai
         "no hit rate above 0.7 within 0 s (hit rate not reported, GPU memory not reported, alerts: "
         f"none); logs: {chain.layout.logs}"
     )
+
+
+def test_failing_traffic_is_told_with_what_did_not_come(played):
+    with played.traffic("shared", rate=50), pytest.raises(StoryError) as caught:
+        played.good_traffic()
+    assert re.search(r"[1-9] requests failed, the last with HTTP 500", caught.value.message)
 
 
 def test_a_program_that_was_given_up_ends_the_story(chain, played):
@@ -167,3 +175,24 @@ def test_a_python_without_vllm_is_one_clear_line(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "no Python that has vLLM" in error
+
+
+def test_both_counters_come_from_one_page_with_all_engines_together(standin_server):
+    pages_read = []
+
+    def metrics(_):
+        pages_read.append(1)
+        queries, hits = 100 * len(pages_read), 60 * len(pages_read)
+        return 200, "".join(
+            f'vllm:prefix_cache_queries_total{{engine="{engine}"}} {queries}\n'
+            f'vllm:prefix_cache_hits_total{{engine="{engine}"}} {hits}\n'
+            for engine in (0, 1)
+        )
+
+    url = standin_server({"/metrics": metrics})
+    assert pages.counters(url) == pages.Counters(queries=200, hits=120)
+
+
+def test_a_page_that_cannot_be_had_is_one_line(free_port):
+    with pytest.raises(pages.PageError, match="cannot be read"):
+        pages.counters(f"http://127.0.0.1:{free_port()}")

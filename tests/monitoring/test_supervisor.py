@@ -9,7 +9,8 @@ import pytest
 from monitoring.supervision import log
 from monitoring.supervision.errors import ComponentError, Interrupted
 from monitoring.supervision.interrupt import Interrupt
-from monitoring.supervision.supervisor import Phase, RestartPolicy
+from monitoring.supervision.policy import RestartPolicy
+from monitoring.supervision.supervisor import Phase
 
 
 def test_components_start_in_order_and_stop_in_reverse(standin, supervise, observer, tmp_path):
