@@ -43,6 +43,19 @@ def names(layers: int) -> dict[str, str]:
     return found
 
 
+def repeated_values(modules: list[str]) -> list[str]:
+    """Return the projections to values that the file lacks because keys serve as values.
+
+    vLLM fills them from the keys and joins both in one layer, so where the keys are not quantized,
+    it must know that the values are not either.
+
+    Args:
+        modules: Those that are not quantized in the file.
+    """
+    values = [each.removesuffix("k_proj") + "v_proj" for each in modules if each.endswith("k_proj")]
+    return [each for each in values if each not in modules]
+
+
 def register() -> None:
     """Add the adapter to those of the plugin; vLLM calls this in each of its processes."""
     # Only vLLM's own environment has these.
@@ -62,6 +75,12 @@ def register() -> None:
         def build_name_map(self, model_config: Any) -> dict[str, str]:
             """Return the names of a model's tensors."""
             return names(int(model_config.hf_config.num_hidden_layers))
+
+        def prepare_loading(self, model_path: str, model_config: Any) -> Any:
+            """Return what to load, the repeated values included."""
+            spec = super().prepare_loading(model_path, model_config)
+            spec.unquantized_modules.extend(repeated_values(spec.unquantized_modules))
+            return spec
 
     known = weights_adapter._ADAPTER_REGISTRY
     if not any(each.__name__ == Gemma4TextAdapter.__name__ for each in known):

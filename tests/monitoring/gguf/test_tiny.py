@@ -61,6 +61,11 @@ def test_layers_whose_keys_serve_as_values_have_no_projection_to_values() -> Non
     assert shapes["blk.1.attn_k.weight"] == (2 * 512, config["hidden_size"])
 
 
+def test_values_that_repeat_keys_are_as_little_quantized_as_those() -> None:
+    modules = ["l.0.k_proj", "l.0.v_proj", "l.1.k_proj", "l.1.q_proj"]
+    assert plugin().repeated_values(modules) == ["l.1.v_proj"]
+
+
 def test_a_file_of_smaller_numbers_is_smaller(tmp_path: Path) -> None:
     sizes = [tiny.write(tmp_path, name).stat().st_size for name in ("BF16", "Q8_0", "Q4_0")]
     assert sizes == sorted(sizes, reverse=True)
