@@ -61,7 +61,7 @@ def _gpu(index: int, entry: dict[str, Any]) -> GPU:
     total, used = int(entry["total_bytes"]), int(entry["used_bytes"])
     reserved = int(entry.get("reserved_bytes", 0))
     free = total - reserved - used
-    if total <= 0 or reserved < 0 or used < 0 or free < 0:
+    if total <= reserved or reserved < 0 or used < 0 or free < 0:
         raise ValueError("bytes must be positive, and used + reserved at most total")
     return GPU(
         index=str(index),
