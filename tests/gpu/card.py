@@ -32,11 +32,14 @@ Row = list[float | None]
 class Card(Protocol):
     """What is asked of the card, real or made up."""
 
-    def row(self) -> Row | None:
-        """Return the figures of `QUERY`, MiB and so on; None without an answer."""
+    def rows(self) -> list[Row]:
+        """Return the figures of `QUERY` of each GPU, MiB and so on; none without an answer.
+
+        The first is the one that is loaded.
+        """
 
     def processes(self) -> list[tuple[int, float]]:
-        """Return process IDs with the MiB that each holds."""
+        """Return process IDs with the MiB that each holds on the first GPU."""
 
     def server_runs(self, runs: bool) -> None:
         """Hear that the server now holds its share, or no longer does."""
@@ -52,20 +55,20 @@ class Card(Protocol):
 
 
 class NvidiaCard:
-    """The first GPU of this machine."""
+    """The first GPU of this machine; of the others only the figures."""
 
     def __init__(self, python: Path) -> None:
         """Take a Python that has torch, for the second process."""
         self._python = python
         self._second: subprocess.Popen[str] | None = None
 
-    def row(self) -> Row | None:
+    def rows(self) -> list[Row]:
         lines = _smi(f"--query-gpu={QUERY}")
-        return [_number(text) for text in lines[0].split(",")] if lines else None
+        return [[_number(text) for text in line.split(",")] for line in lines]
 
     def processes(self) -> list[tuple[int, float]]:
         found = []
-        for line in _smi("--query-compute-apps=pid,used_memory"):
+        for line in _smi("--query-compute-apps=pid,used_memory", "--id=0"):
             pid, _, used = line.partition(",")
             amount = _number(used)
             if pid.strip().isdigit() and amount is not None:
@@ -120,9 +123,9 @@ class SimulatedCard:
         server = self.share * (self.total - self.reserved) if self._runs else 0
         return round(server) + (SECOND_PROCESS_BYTES if self._taken else 0)
 
-    def row(self) -> Row | None:
+    def rows(self) -> list[Row]:
         sizes = (self.used, self.total, self.reserved)
-        return [*(float(math.ceil(size / MIB)) for size in sizes), None, None, None]
+        return [[*(float(math.ceil(size / MIB)) for size in sizes), None, None, None]]
 
     def processes(self) -> list[tuple[int, float]]:
         return []
@@ -155,10 +158,10 @@ class SimulatedCard:
         unfinished.replace(self.path)
 
 
-def _smi(query: str) -> list[str]:
+def _smi(*query: str) -> list[str]:
     try:
         done = subprocess.run(
-            ["nvidia-smi", query, "--format=csv,noheader,nounits"],
+            ["nvidia-smi", *query, "--format=csv,noheader,nounits"],
             capture_output=True,
             text=True,
             check=False,

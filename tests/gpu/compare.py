@@ -120,6 +120,21 @@ def _card(phase: Phase, scrape: Scrape) -> None:
         phase.temperature.take(_beyond(temperature, _smi(scrape, TEMPERATURE)))
 
 
+def further(recording: Recording) -> list[Largest]:
+    """Return how far used memory, in MiB, of each GPU but the first was off over the recording."""
+    found: list[Largest] = []
+    for scrape in recording.scrapes:
+        shown = scrape.values(GPU_MEMORY_USED.name)[1:]
+        before, after = scrape.further
+        for number, rows in enumerate(zip(before, after, strict=False)):
+            if number == len(found):
+                found.append(Largest())
+            bounds = [used for row in rows if (used := row[USED]) is not None]
+            if number < len(shown):
+                found[number].take(_beyond(shown[number] / MIB, bounds))
+    return found
+
+
 def _processes(phase: Phase, scrape: Scrape, server: set[int]) -> None:
     """Compare who holds what, while the card was steady: the processes are read once only."""
     used = _smi(scrape, USED)
@@ -177,6 +192,11 @@ def markdown(recording: Recording) -> str:
             f"{1000 * took[len(took) // 2]:.0f} ms (median), {1000 * took[-1]:.0f} ms (longest)"
         ),
         *(f"- {text}" for text in _events(recording)),
+        *(
+            f"- GPU {number}, which this server does not use: used memory in {each.count} scrapes, "
+            f"off by {each.text(2)} MiB at most"
+            for number, each in enumerate(further(recording), start=1)
+        ),
         "",
         *_table(
             (

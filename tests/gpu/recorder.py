@@ -69,22 +69,25 @@ class Recorder:
 
     def _line(self, session: requests.Session) -> dict[str, Any]:
         phase = self._phase
-        cards = [self._card.row()]
+        cards = [self._card.rows()]
         counters = [_counters(_page(session, self._vllm))]
         before = time.time()
         page = _page(session, self._exporter)
         after = time.time()
         counters.append(_counters(_page(session, self._vllm)))
-        cards.append(self._card.row())
-        return {
+        cards.append(self._card.rows())
+        line: dict[str, Any] = {
             "t": round((before + after) / 2, 3),
             "took": round(after - before, 3),
             "phase": phase if phase == self._phase else f"{phase} to {self._phase}",
-            "smi": cards,
+            "smi": [rows[0] if rows else None for rows in cards],
             "apps": self._card.processes(),
             "vllm": counters,
             "exporter": None if page is None else _kept(page),
         }
+        if any(len(rows) > 1 for rows in cards):
+            line["further"] = [rows[1:] for rows in cards]
+        return line
 
     def _write(self, line: dict[str, Any]) -> None:
         text = json.dumps(line, separators=(",", ":")) + "\n"

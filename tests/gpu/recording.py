@@ -24,7 +24,8 @@ class Scrape:
         time: Unix time in seconds.
         took: Seconds that the exporter took.
         phase: What happened meanwhile.
-        smi: nvidia-smi before and after.
+        smi: nvidia-smi before and after, of the GPU that is loaded.
+        further: The same of the other GPUs, in their order; empty where there is one GPU.
         apps: MiB by process ID, after.
         counters: vLLM's counters before and after; None where it had none to show.
         page: The exporter's series; None where it did not answer.
@@ -37,11 +38,11 @@ class Scrape:
     apps: dict[int, float]
     counters: tuple[Counters | None, Counters | None]
     page: dict[str, float] | None
+    further: tuple[Sequence[Row], Sequence[Row]] = ((), ())
 
     def value(self, name: str) -> float | None:
-        """Return a series of the page by its family's name; the first of several."""
-        found = (value for series, value in (self.page or {}).items() if _family(series) == name)
-        return next(found, None)
+        """Return a series of the page by its family's name; of the first GPU, if of any."""
+        return next(iter(self.values(name)), None)
 
     def values(self, name: str) -> list[float]:
         """Return all series of a family."""
@@ -101,6 +102,7 @@ def _scrape(data: dict[str, Any]) -> Scrape:
         apps={int(pid): used for pid, used in data["apps"]},
         counters=(before, after),
         page=data["exporter"],
+        further=tuple(data.get("further", ((), ()))),
     )
 
 

@@ -20,20 +20,20 @@ def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_figures_and_processes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = """case $1 in
---query-gpu=*) echo '131093, 143771, 615, 97, 412.35, [N/A]' ;;
---query-compute-apps=*) echo '4242, 122364'; echo '4343, [N/A]' ;;
+--query-gpu=*) echo '131093, 143771, 615, 97, 412.35, [N/A]'; echo '1, 143771, 615, 0, 70, 30' ;;
+--query-compute-apps=*) [ "$2" = --id=0 ] && echo '4242, 122364' && echo '4343, [N/A]' ;;
 esac"""
     nvidia_smi(tmp_path, script, monkeypatch)
     card = NvidiaCard(Path("python"))
 
-    assert card.row() == [131093, 143771, 615, 97, 412.35, None]
+    assert card.rows() == [[131093, 143771, 615, 97, 412.35, None], [1, 143771, 615, 0, 70, 30]]
     assert card.processes() == [(4242, 122364)]
 
 
 def test_failing_program_gives_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nvidia_smi(tmp_path, "echo 'NVIDIA-SMI has failed'; exit 9", monkeypatch)
 
-    assert NvidiaCard(Path("python")).row() is None
+    assert NvidiaCard(Path("python")).rows() == []
     assert NvidiaCard(Path("python")).processes() == []
 
 
@@ -47,8 +47,7 @@ def test_made_up_card_shows_in_the_file_what_it_says(tmp_path: Path) -> None:
 
     def used() -> int:
         gpu = json.loads(path.read_text(encoding="utf-8"))["gpus"][0]
-        row = card.row()
-        assert row is not None
+        (row,) = card.rows()
         assert row[0] == math.ceil(gpu["used_bytes"] / MIB)
         return int(gpu["used_bytes"])
 

@@ -174,6 +174,23 @@ def test_value_between_two_readings_is_no_difference(tmp_path: Path) -> None:
     assert phase(compare.phases(load(tmp_path, made)), "second").used.value == 0
 
 
+def test_second_gpu_is_held_against_its_own_row(tmp_path: Path) -> None:
+    made = lines()
+    for line in made:
+        if "phase" in line:
+            row = [7.0, TOTAL / MIB, RESERVED / MIB, 0.0, 70.0, 30.0]
+            line["further"] = [[row], [row]]
+            used = 9 if line["t"] == 1100.0 else 7
+            line["exporter"]['vllm:gpu_memory_used_bytes{gpu="1",uuid="GPU-2"}'] = float(used * MIB)
+    record = load(tmp_path, made)
+
+    (second,) = compare.further(record)
+
+    assert (second.count, second.value) == (300, 2)
+    assert "GPU 1, which this server does not use" in compare.markdown(record)
+    assert all(each.used.value == 0 for each in compare.phases(record))
+
+
 def test_life_of_a_restarted_server_counts_alone() -> None:
     def scrape(time: float, counters: recording.Counters | None) -> recording.Scrape:
         return recording.Scrape(time, 0.0, "-", (None, None), {}, (counters, counters), {})

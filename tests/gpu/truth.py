@@ -256,8 +256,9 @@ def _identity() -> dict[str, str]:
         text=True,
         check=False,
     )
-    name, _, driver = done.stdout.strip().partition(", ")
-    return {"gpu": name, "driver": driver}
+    found = [line.partition(", ") for line in done.stdout.splitlines()]
+    name, _, driver = found[0] if found else ("", "", "")
+    return {"gpu": f"{len(found)} x {name}" if len(found) > 1 else name, "driver": driver}
 
 
 @click.command()
