@@ -13,6 +13,7 @@ import click
 
 from monitoring.supervision import log, ports
 from monitoring.supervision.component import Component
+from monitoring.supervision.guardian import Guardian
 from monitoring.supervision.process import Child
 from monitoring.supervision.supervisor import answers
 from monitoring.vllm import model as tiny
@@ -96,9 +97,14 @@ def exporter(plan: ServerPlan) -> Component:
 
 @contextmanager
 def running(
-    component: Component, logs: Path, progress: Callable[[str], None] = lambda _: None
+    component: Component,
+    logs: Path,
+    guardian: Guardian,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[str]:
     """Run a program as long as the context lasts; yields its URL once it is ready.
+
+    The guardian ends it where this process is killed before it can.
 
     Raises:
         ClickException: Its port is in use, it ends, or it is not ready in time.
@@ -109,11 +115,13 @@ def running(
         child = Child(component, path)
     except OSError as error:
         raise click.ClickException(f"{component.name} cannot be started: {error}") from None
+    guardian.watch(child.pid, component.stop_seconds)
     try:
         _wait(component, child, path, progress)
         yield component.url
     finally:
         child.stop()
+        guardian.forget(child.pid)
 
 
 def _wait(component: Component, child: Child, path: Path, progress: Callable[[str], None]) -> None:

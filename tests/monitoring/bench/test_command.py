@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ from click.testing import CliRunner, Result
 from monitoring.bench.command import command
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.supervision.component import Component
+from monitoring.supervision.guardian import Guardian
 
 
 def run(*arguments: str) -> Result:
@@ -22,6 +25,7 @@ def run(*arguments: str) -> Result:
         (("sweep",), 2, "give at least one --block-size or --max-num-seqs"),
         (("server", "nonsense"), 2, "no URL of a server"),
         (("server", "--prefix", "0"), 2, "--prefix"),
+        (("server", "--prompts", "words"), 2, "--prompts"),
         (("server", "--python", sys.executable), 1, "has no vLLM|no Python that has vLLM"),
     ],
 )
@@ -60,19 +64,30 @@ def component(code: str, port: int) -> Component:
     )
 
 
-def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -> None:
+@pytest.fixture
+def guardian(tmp_path: Path) -> Iterator[Guardian]:
+    with closing(Guardian(tmp_path / "guardian.log")) as made:
+        yield made
+
+
+def test_a_program_that_ends_is_told_with_its_last_words(
+    tmp_path: Path, guardian: Guardian
+) -> None:
     made = component("print('no luck'); raise SystemExit(3)", 18999)
-    with pytest.raises(click.ClickException, match="made ended") as caught, running(made, tmp_path):
+    with (
+        pytest.raises(click.ClickException, match="made ended") as caught,
+        running(made, tmp_path, guardian),
+    ):
         pass
     assert "no luck" in caught.value.message
 
 
-def test_a_program_runs_as_long_as_the_context(tmp_path: Path) -> None:
+def test_a_program_runs_as_long_as_the_context(tmp_path: Path, guardian: Guardian) -> None:
     made = component(
         "import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=18998, bind='127.0.0.1')",
         18998,
     )
-    with running(made, tmp_path) as url:
+    with running(made, tmp_path, guardian) as url:
         assert url == "http://127.0.0.1:18998"
-    with running(made, tmp_path) as url:  # the port is free again
+    with running(made, tmp_path, guardian) as url:  # the port is free again
         assert url.endswith("18998")

@@ -39,6 +39,26 @@ def test_plan_has_every_combination_and_enough_requests() -> None:
     assert {load.concurrency: load.requests for load in loads} == {1: 10, 8: 16}
 
 
+def test_each_form_of_prompts_has_its_load_side_by_side() -> None:
+    loads = plan(
+        [512],
+        [1],
+        [False, True],
+        prompts=["text", "tokens"],
+        new_tokens=32,
+        output_tokens=16,
+        requests=10,
+    )
+    assert [(load.prompts, load.shared) for load in loads] == [
+        ("text", False),
+        ("text", True),
+        ("tokens", False),
+        ("tokens", True),
+    ]
+    assert len({load.name for load in loads}) == 4
+    assert priming(loads[-1]).prompts == "tokens"
+
+
 def test_warm_up_has_one_load_a_concurrency_with_prefixes_of_its_own() -> None:
     loads = plan([512, 2048], [1, 8], [True], new_tokens=32, output_tokens=16, requests=10)
     first, second = warm_up(loads)
