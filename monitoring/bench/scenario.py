@@ -56,11 +56,14 @@ class Target:
         url: Its root.
         model: What requests call its model.
         tokenizer: Folder or name of the model's tokenizer, which makes prompts of exact length.
+        keeps_connections: Whether one connection serves several requests. llama.cpp says so too,
+            but closes it after each stream, and the next request fails.
     """
 
     url: str
     model: str
     tokenizer: str
+    keeps_connections: bool = True
 
 
 def arguments(target: Target, load: Scenario, seed: int, folder: str, name: str) -> list[str]:
@@ -69,7 +72,9 @@ def arguments(target: Target, load: Scenario, seed: int, folder: str, name: str)
     Its own warm-up and its trial request are off: they would count among the server's figures.
     """
     prefixes = 1 if load.shared else load.requests
+    header = () if target.keeps_connections else ("--header", "Connection=close")
     return [
+        *header,
         *("--backend", "openai", "--base-url", target.url, "--endpoint", "/v1/completions"),
         *("--model", target.model, "--tokenizer", target.tokenizer),
         *("--dataset-name", "prefix_repetition", "--seed", str(seed)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,31 +97,29 @@ def exporter(plan: ServerPlan) -> Component:
 
 @contextmanager
 def running(
-    component: Component,
-    logs: Path,
-    guardian: Guardian,
-    progress: Callable[[str], None] = lambda _: None,
+    component: Component, logs: Path, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator[str]:
     """Run a program as long as the context lasts; yields its URL once it is ready.
 
-    The guardian ends it where this process is killed before it can.
+    A guardian ends it where this process is killed before it can.
 
     Raises:
         ClickException: Its port is in use, it ends, or it is not ready in time.
     """
     ports.check(component)
     path = logs / f"{component.name}.log"
-    try:
-        child = Child(component, path)
-    except OSError as error:
-        raise click.ClickException(f"{component.name} cannot be started: {error}") from None
-    guardian.watch(child.pid, component.stop_seconds)
-    try:
-        _wait(component, child, path, progress)
-        yield component.url
-    finally:
-        child.stop()
-        guardian.forget(child.pid)
+    with closing(Guardian(logs / "guardian.log")) as guardian:
+        try:
+            child = Child(component, path)
+        except OSError as error:
+            raise click.ClickException(f"{component.name} cannot be started: {error}") from None
+        guardian.watch(child.pid, component.stop_seconds)
+        try:
+            _wait(component, child, path, progress)
+            yield component.url
+        finally:
+            child.stop()
+            guardian.forget(child.pid)
 
 
 def _wait(component: Component, child: Child, path: Path, progress: Callable[[str], None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,9 +22,11 @@ from monitoring.bench.scenario import PROMPTS, Prompts, Scenario, Target
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.bench.settings import LoadOptions
 from monitoring.smoke.client import Client, RequestError
-from monitoring.supervision.guardian import Guardian
 
 ON, OFF = "caching on", "caching off"
+VLLM = "vllm"
+"""What vLLM says owns its models."""
+
 REQUEST_SECONDS = 30.0
 
 _FORMS: dict[Prompts, str] = {
@@ -54,7 +56,7 @@ def target(url: str, model: str | None, tokenizer: str | None) -> Target:
         raise click.ClickException(
             "the server does not say where its model's tokenizer is: give --tokenizer"
         )
-    return Target(url, str(entry["id"]), str(found))
+    return Target(url, str(entry["id"]), str(found), entry.get("owned_by") == VLLM)
 
 
 def one_server(load: LoadOptions, where: Target, exporter_url: str | None) -> None:
@@ -110,13 +112,12 @@ def _on_servers(
         _progress(total) as step,
         # One generator for all servers: importing vLLM takes long.
         LoadGenerator(load.python) as generator,
-        closing(Guardian(logs / "guardian.log")) as guardian,
     ):
         for setting, flags in settings.items():
             step(f"{setting}: starting the server")
             with ExitStack() as stack:
-                url = stack.enter_context(running(vllm(plan, flags), logs, guardian))
-                gauges = stack.enter_context(running(exporter(plan), logs, guardian))
+                url = stack.enter_context(running(vllm(plan, flags), logs))
+                gauges = stack.enter_context(running(exporter(plan), logs))
                 where = target(url, None, None)
                 points += _measured(generator, load, where, loads, setting, gauges, step)
     return points

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
+from monitoring.bench import session
 from monitoring.bench.command import command
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.supervision.component import Component
-from monitoring.supervision.guardian import Guardian
 
 
 def run(*arguments: str) -> Result:
@@ -34,6 +33,15 @@ def test_bad_input_is_told_in_one_line(arguments: tuple[str, ...], code: int, me
     assert result.exit_code == code
     last = result.stderr.strip().splitlines()[-1]
     assert any(part in last for part in message.split("|"))
+
+
+@pytest.mark.parametrize(("owner", "keeps"), [("vllm", True), ("llamacpp", False)])
+def test_connections_are_kept_to_vllm_only(
+    standin_server: Callable[..., str], owner: str, keeps: bool
+) -> None:
+    models = {"data": [{"id": "m", "owned_by": owner}]}
+    url = standin_server({"/v1/models": lambda _: (200, models)})
+    assert session.target(url, None, "/tok").keeps_connections is keeps
 
 
 def plan(tmp_path: Path, model: str | None) -> ServerPlan:
@@ -64,30 +72,22 @@ def component(code: str, port: int) -> Component:
     )
 
 
-@pytest.fixture
-def guardian(tmp_path: Path) -> Iterator[Guardian]:
-    with closing(Guardian(tmp_path / "guardian.log")) as made:
-        yield made
-
-
-def test_a_program_that_ends_is_told_with_its_last_words(
-    tmp_path: Path, guardian: Guardian
-) -> None:
+def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -> None:
     made = component("print('no luck'); raise SystemExit(3)", 18999)
     with (
         pytest.raises(click.ClickException, match="made ended") as caught,
-        running(made, tmp_path, guardian),
+        running(made, tmp_path),
     ):
         pass
     assert "no luck" in caught.value.message
 
 
-def test_a_program_runs_as_long_as_the_context(tmp_path: Path, guardian: Guardian) -> None:
+def test_a_program_runs_as_long_as_the_context(tmp_path: Path) -> None:
     made = component(
         "import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=18998, bind='127.0.0.1')",
         18998,
     )
-    with running(made, tmp_path, guardian) as url:
+    with running(made, tmp_path) as url:
         assert url == "http://127.0.0.1:18998"
-    with running(made, tmp_path, guardian) as url:  # the port is free again
+    with running(made, tmp_path) as url:  # the port is free again
         assert url.endswith("18998")

@@ -22,6 +22,12 @@ def test_nothing_but_the_measured_requests_is_sent() -> None:
     assert value(parts, "--ready-check-timeout-sec") == "0"
 
 
+def test_a_server_that_ends_its_connections_is_told_to() -> None:
+    once = Target("http://s:8000", "m", "/tok", keeps_connections=False)
+    assert value(arguments(once, LOAD, 1, "/out", "r.json"), "--header") == "Connection=close"
+    assert "--header" not in arguments(TARGET, LOAD, 1, "/out", "r.json")
+
+
 def test_priming_sends_the_prefix_once() -> None:
     first = priming(LOAD)
     assert (first.prefix_tokens, first.requests, first.output_tokens) == (512, 1, 1)
