@@ -11,7 +11,7 @@ import click
 
 from monitoring import folders
 from monitoring.bench import session, settings
-from monitoring.bench.scenario import plan
+from monitoring.bench.scenario import PROMPTS, plan
 from monitoring.bench.servers import ServerPlan
 from monitoring.bench.settings import LoadOptions
 from monitoring.usage import URL, WrongUsage
@@ -36,6 +36,14 @@ def _load_options(function: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--concurrency", "concurrencies", type=_POSITIVE, multiple=True, help="Repeatable."
+        ),
+        click.option(
+            "--prompts",
+            type=click.Choice(PROMPTS),
+            multiple=True,
+            default=("text",),
+            show_default=True,
+            help="Sent as text or as token IDs, which the server need not tokenize; repeatable.",
         ),
         click.option("--new-tokens", type=_POSITIVE, default=32, show_default=True),
         click.option("--output-tokens", type=_POSITIVE, default=16, show_default=True),
@@ -148,6 +156,7 @@ def _options(
             new_tokens=options["new_tokens"],
             output_tokens=options["output_tokens"],
             requests=options["requests"],
+            prompts=[each for each in PROMPTS if each in options["prompts"]],
         ),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitoring.bench.measurement import Point
+from monitoring.bench.scenario import Prompts
 
 
 @dataclass(frozen=True)
@@ -15,12 +16,14 @@ class Comparison:
     Attributes:
         prefix_tokens: Length of the prefix.
         concurrency: Requests at once.
+        prompts: How prompts were sent.
         without: The point without: unique prefixes, or caching off.
         with_caching: The point with.
     """
 
     prefix_tokens: int
     concurrency: int
+    prompts: Prompts
     without: Point
     with_caching: Point
 
@@ -51,8 +54,9 @@ def compared(points: Sequence[Point], without_setting: str | None = None) -> lis
             return not point.scenario.shared
         return point.setting == without_setting
 
-    def load(point: Point) -> tuple[int, int]:
-        return point.scenario.prefix_tokens, point.scenario.concurrency
+    def load(point: Point) -> tuple[int, int, Prompts]:
+        scenario = point.scenario
+        return scenario.prefix_tokens, scenario.concurrency, scenario.prompts
 
     with_caching = {load(point): point for point in points if not is_without(point)}
     return [

@@ -12,10 +12,13 @@ from monitoring.metrics_page import parse
 
 TTFT = "vllm:time_to_first_token_seconds"
 ITL = "vllm:inter_token_latency_seconds"
+QUEUE = "vllm:request_queue_time_seconds"
+PREFILL = "vllm:request_prefill_time_seconds"
+HISTOGRAMS = (TTFT, ITL, QUEUE, PREFILL)
 
 NAMES = frozenset(
     [catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS]
-    + [f"{name}_{part}" for name in (TTFT, ITL) for part in ("bucket", "sum", "count")]
+    + [f"{name}_{part}" for name in HISTOGRAMS for part in ("bucket", "sum", "count")]
 )
 
 
@@ -26,6 +29,8 @@ class Client:
     Attributes:
         first: Time to first token of each request.
         gaps: Time between tokens, of all requests.
+        prompt_tokens: Length of each prompt as the server counted it; the length that was meant
+            where the server does not say.
         output_rate: Generated tokens per second.
         total_rate: Prompt and generated tokens per second.
         duration: Of the measurement.
@@ -33,6 +38,7 @@ class Client:
 
     first: tuple[float, ...]
     gaps: tuple[float, ...]
+    prompt_tokens: tuple[int, ...]
     output_rate: float
     total_rate: float
     duration: float
@@ -84,12 +90,16 @@ class Server:
         found: Those of them that were found.
         first: Histogram of times to first token.
         gaps: Histogram of times between tokens.
+        queue: Histogram of times from the engine's queue to the first step of the prefill.
+        prefill: Histogram of times from there to the first token.
     """
 
     looked_up: float
     found: float
     first: Histogram
     gaps: Histogram
+    queue: Histogram
+    prefill: Histogram
 
     @property
     def hit_rate(self) -> float | None:
@@ -102,6 +112,7 @@ def client(result: Mapping[str, Any]) -> Client:
     return Client(
         first=tuple(result["ttfts"]),
         gaps=tuple(gap for gaps in result["itls"] for gap in gaps),
+        prompt_tokens=tuple(result["input_lens"]),
         output_rate=float(result["output_throughput"]),
         total_rate=float(result["total_token_throughput"]),
         duration=float(result["duration"]),
@@ -119,6 +130,8 @@ def server(before: str, after: str) -> Server | None:
         found=grown.get((catalogue.PREFIX_CACHE_HITS, ""), 0.0),
         first=_histogram(grown, TTFT),
         gaps=_histogram(grown, ITL),
+        queue=_histogram(grown, QUEUE),
+        prefill=_histogram(grown, PREFILL),
     )
 
 

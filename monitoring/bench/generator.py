@@ -13,6 +13,8 @@ from typing import Any, Self
 
 import click
 
+from monitoring.bench.scenario import Prompts
+
 DRIVER = Path(__file__).with_name("driver.py")
 KEPT_LINES = 5
 
@@ -77,18 +79,20 @@ class LoadGenerator:
             self._process = None
         self._folder.cleanup()
 
-    def run(self, arguments: Sequence[str]) -> dict[str, Any]:
+    def run(self, arguments: Sequence[str], prompts: Prompts = "text") -> dict[str, Any]:
         """Run ``vllm bench serve`` and return its result with all details.
 
         The arguments must write it to `folder`, under the name that comes after
-        ``--result-filename``.
+        ``--result-filename``. Prompts are sent as text or as token IDs.
 
         Raises:
             GeneratorError: It fails, or one of its requests does.
         """
         if self._process is None or self._process.stdin is None:
             raise GeneratorError("the load generator is not running")
-        self._process.stdin.write(json.dumps(list(arguments)) + "\n")
+        self._process.stdin.write(
+            json.dumps({"arguments": list(arguments), "prompts": prompts}) + "\n"
+        )
         self._process.stdin.flush()
         self._answer()
         name = arguments[list(arguments).index("--result-filename") + 1]

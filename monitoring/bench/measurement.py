@@ -14,6 +14,7 @@ from monitoring.bench.figures import Client, Server, client, percentile, server
 from monitoring.bench.gauges import Gauges, reading
 from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.scenario import Scenario, Target
+from monitoring.bench.split import Split, split
 
 PAGE_SECONDS = 10.0
 
@@ -76,6 +77,17 @@ class Point:
         return sum(each.found for each in counted) / looked_up if looked_up else None
 
     @property
+    def prompt_tokens(self) -> tuple[int, int]:
+        """Length of the shortest and of the longest prompt, of all repeats together."""
+        lengths = [length for run in self.runs for length in run.client.prompt_tokens]
+        return min(lengths, default=0), max(lengths, default=0)
+
+    @property
+    def split(self) -> Split | None:
+        """Where the mean time to first token goes; None where the server does not tell."""
+        return split([(run.client, run.server) for run in self.runs])
+
+    @property
     def agreements(self) -> list[Agreement]:
         """The figures of the first repeat by both clocks."""
         run = self.runs[0]
@@ -115,7 +127,7 @@ def measure(
 
     def run(load: Scenario, number: int) -> Client:
         arguments = scenario.arguments(target, load, number, generator.folder, "result.json")
-        return client(generator.run(arguments))
+        return client(generator.run(arguments, load.prompts))
 
     for index, load in enumerate(scenario.warm_up(list(loads))):
         progress(f"{setting}: warm-up, {load.concurrency} at once")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import leather  # type: ignore[import-untyped]
 
@@ -37,8 +37,8 @@ def _first_tokens(comparisons: Sequence[Comparison]) -> leather.Chart:
         key=lambda each: each.prefix_tokens,
     )
     chart = leather.Chart(f"Time to first token, {least} at once")
-    for name, pick in (("without", "without"), ("with caching", "with_caching")):
-        series = [(each.prefix_tokens, 1000 * getattr(each, pick).first.median) for each in shown]
+    for name, lines in _series(shown):
+        series = [(each.prefix_tokens, 1000 * point.first.median) for each, point in lines]
         (chart.add_line if len(series) > 1 else chart.add_dots)(series, name=name)
     chart.add_x_axis(name="prefix, tokens")
     chart.add_y_axis(name="ms")
@@ -53,13 +53,25 @@ def _rates(comparisons: Sequence[Comparison]) -> leather.Chart:
         key=lambda each: each.concurrency,
     )
     chart = leather.Chart(f"Output, prefix of {longest} tokens")
-    for name, pick in (("without", "without"), ("with caching", "with_caching")):
-        series = [(each.concurrency, getattr(each, pick).output_rate.median) for each in shown]
+    for name, lines in _series(shown):
+        series = [(each.concurrency, point.output_rate.median) for each, point in lines]
         (chart.add_line if len(series) > 1 else chart.add_dots)(series, name=name)
     chart.add_x_axis(name="requests at once")
     chart.add_y_axis(name="tokens/s")
     _from_zero(chart, [point.output_rate.median for each in shown for point in _both(each)])
     return chart
+
+
+def _series(
+    shown: Sequence[Comparison],
+) -> Iterator[tuple[str, list[tuple[Comparison, Point]]]]:
+    """Yield the name and the points of each line: without and with, by how prompts were sent."""
+    forms = sorted({each.prompts for each in shown})
+    for form in forms:
+        pairs = [each for each in shown if each.prompts == form]
+        suffix = f", {form}" if len(forms) > 1 else ""
+        yield f"without{suffix}", [(each, each.without) for each in pairs]
+        yield f"with caching{suffix}", [(each, each.with_caching) for each in pairs]
 
 
 def _both(pair: Comparison) -> tuple[Point, Point]:
@@ -72,4 +84,4 @@ def _from_zero(chart: leather.Chart, values: Sequence[float]) -> None:
 
 
 def _label(point: Point) -> str:
-    return f"{point.setting}; {point.scenario.concurrency} at once"
+    return f"{point.setting}; {point.scenario.concurrency} at once, {point.scenario.prompts}"

@@ -17,8 +17,16 @@ MARKDOWN, DATA, PLOT = "report.md", "report.json", "report.svg"
 
 MEASUREMENTS_NOTE = (
     "Median over the repeats of each repeat's median, with the least and the most of them; p99 of "
-    "all repeats together. Times in ms. Hit rate: from vLLM's counters over these requests; "
-    "gauges: what the exporter said at the end (its window is longer) and its highest memory."
+    "all repeats together. Prompt: its tokens as the server counted them. Times in ms. Hit rate: "
+    "from vLLM's counters over these requests; gauges: what the exporter said at the end (its "
+    "window is longer) and its highest memory."
+)
+
+SPLIT_NOTE = (
+    "Means over the requests of all repeats, ms; exact, from the sums of vLLM's histograms. On the "
+    "way: outside vLLM's clock (HTTP, JSON, the client's loop). Before the engine: text is "
+    "tokenized, blocks are hashed; passing the token on is in it too. Queue and prefill: the "
+    "engine's."
 )
 
 AGREEMENTS_NOTE = (
@@ -74,17 +82,19 @@ def markdown(report: Report, *, with_plot: bool = False) -> str:
     if report.comparisons:
         lines += ["", "## With caching against without", "", *_comparisons(report.comparisons)]
     lines += ["", "## Measurements", "", *_points(report)]
+    lines += _splits(report.points)
     lines += ["", "## Client and server", "", *_agreements(report.points)]
     return "\n".join(lines) + "\n"
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> list[str]:
     return _table(
-        ("prefix", "at once", "TTFT without", "TTFT with", "less", "tokens/s", "times"),
+        ("prefix", "at once", "prompts", "TTFT without", "TTFT with", "less", "tokens/s", "times"),
         [
             (
                 f"{each.prefix_tokens}",
                 f"{each.concurrency}",
+                each.prompts,
                 _milliseconds(each.without.first),
                 _milliseconds(each.with_caching.first),
                 f"{100 * each.first_saved:.0f} %",
@@ -106,6 +116,7 @@ def _points(report: Report) -> list[str]:
             (
                 setting,
                 point.scenario.name,
+                _lengths(point.prompt_tokens),
                 _milliseconds(point.first),
                 f"{1000 * point.first_p99:.1f}",
                 _milliseconds(point.gap),
@@ -117,10 +128,30 @@ def _points(report: Report) -> list[str]:
             )
         )
     header = (
-        *("server", "load", "TTFT", "p99", "ITL", "p99", "tokens/s", "hit rate"),
+        *("server", "load", "prompt", "TTFT", "p99", "ITL", "p99", "tokens/s", "hit rate"),
         *("gauge: hit rate", "gauge: memory"),
     )
     return [MEASUREMENTS_NOTE, "", *_table(header, rows)]
+
+
+def _splits(points: Sequence[Point]) -> list[str]:
+    """Return the section with its heading; nothing where no server told the parts."""
+    rows = [
+        (
+            point.setting,
+            point.scenario.name,
+            *(
+                f"{1000 * each:.1f}"
+                for each in (parts.first, parts.way, parts.entrance, parts.queue, parts.prefill)
+            ),
+        )
+        for point in points
+        if (parts := point.split)
+    ]
+    if not rows:
+        return []
+    header = ("server", "load", "TTFT", "on the way", "before the engine", "queue", "prefill")
+    return ["", "## Where the time to first token goes", "", SPLIT_NOTE, "", *_table(header, rows)]
 
 
 def _agreements(points: Sequence[Point]) -> list[str]:
@@ -153,6 +184,7 @@ def as_data(report: Report) -> dict[str, Any]:
             {
                 "prefix_tokens": each.prefix_tokens,
                 "concurrency": each.concurrency,
+                "prompts": each.prompts,
                 "ttft_saved": each.first_saved,
                 "output_rate_factor": each.rate_factor,
             }
@@ -167,12 +199,14 @@ def _point_data(point: Point) -> dict[str, Any]:
         "setting": point.setting,
         "scenario": asdict(point.scenario),
         "repeats": len(point.runs),
+        "prompt_tokens": point.prompt_tokens,
         "ttft": asdict(point.first),
         "ttft_p99": point.first_p99,
         "itl": asdict(point.gap),
         "itl_p99": _finite(point.gap_p99),
         "output_rate": asdict(point.output_rate),
         "hit_rate": point.hit_rate,
+        "ttft_split": asdict(parts) if (parts := point.split) else None,
         "gauges": [asdict(run.gauges) for run in point.runs],
         "agreements": [asdict(each) for each in point.agreements],
     }
@@ -200,6 +234,11 @@ def _change(before: float, after: float) -> str:
 
 def _plain(value: Spread) -> str:
     return f"{value.median:.1f} ({value.least:.1f} to {value.most:.1f})"
+
+
+def _lengths(value: tuple[int, int]) -> str:
+    least, most = value
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _share(value: float | None) -> str:

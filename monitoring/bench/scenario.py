@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 SHARED = "shared"
 UNIQUE = "unique"
+
+Prompts = Literal["text", "tokens"]
+"""How prompts are sent: as text, which the server tokenizes on arrival, or as token IDs."""
+
+PROMPTS: tuple[Prompts, ...] = get_args(Prompts)
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,7 @@ class Scenario:
         output_tokens: Tokens to generate.
         concurrency: Requests at once.
         requests: Requests in all.
+        prompts: How they are sent.
     """
 
     prefix_tokens: int
@@ -27,6 +35,7 @@ class Scenario:
     output_tokens: int
     concurrency: int
     requests: int
+    prompts: Prompts = "text"
 
     @property
     def kind(self) -> str:
@@ -36,7 +45,7 @@ class Scenario:
     @property
     def name(self) -> str:
         """Short name for people."""
-        return f"{self.prefix_tokens} {self.kind}, {self.concurrency} at once"
+        return f"{self.prefix_tokens} {self.kind}, {self.concurrency} at once, {self.prompts}"
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,14 @@ class Target:
         url: Its root.
         model: What requests call its model.
         tokenizer: Folder or name of the model's tokenizer, which makes prompts of exact length.
+        keeps_connections: Whether one connection serves several requests. llama.cpp says so too,
+            but closes it after each stream, and the next request fails.
     """
 
     url: str
     model: str
     tokenizer: str
+    keeps_connections: bool = True
 
 
 def arguments(target: Target, load: Scenario, seed: int, folder: str, name: str) -> list[str]:
@@ -60,7 +72,9 @@ def arguments(target: Target, load: Scenario, seed: int, folder: str, name: str)
     Its own warm-up and its trial request are off: they would count among the server's figures.
     """
     prefixes = 1 if load.shared else load.requests
+    header = () if target.keeps_connections else ("--header", "Connection=close")
     return [
+        *header,
         *("--backend", "openai", "--base-url", target.url, "--endpoint", "/v1/completions"),
         *("--model", target.model, "--tokenizer", target.tokenizer),
         *("--dataset-name", "prefix_repetition", "--seed", str(seed)),
@@ -82,7 +96,7 @@ def priming(load: Scenario) -> Scenario:
     With the same seed the generator draws the prefix first, so it is the same whatever follows. Of
     the rest it shares one token with the first request of the measurement.
     """
-    return Scenario(load.prefix_tokens, True, 1, 1, 1, 1)
+    return replace(load, shared=True, new_tokens=1, output_tokens=1, concurrency=1, requests=1)
 
 
 def warm_up(loads: list[Scenario]) -> list[Scenario]:
@@ -91,8 +105,8 @@ def warm_up(loads: list[Scenario]) -> list[Scenario]:
     for load in loads:
         largest = found.get(load.concurrency)
         if largest is None or load.prefix_tokens > largest.prefix_tokens:
-            found[load.concurrency] = Scenario(
-                load.prefix_tokens, False, load.new_tokens, 2, load.concurrency, load.concurrency
+            found[load.concurrency] = replace(
+                load, shared=False, output_tokens=2, requests=load.concurrency
             )
     return list(found.values())
 
@@ -102,6 +116,7 @@ def plan(
     concurrencies: list[int],
     kinds: list[bool],
     *,
+    prompts: Sequence[Prompts] = ("text",),
     new_tokens: int,
     output_tokens: int,
     requests: int,
@@ -109,9 +124,16 @@ def plan(
     """Return all scenarios, the quickest first."""
     return [
         Scenario(
-            prefix, shared, new_tokens, output_tokens, concurrency, max(requests, 2 * concurrency)
+            prefix,
+            shared,
+            new_tokens,
+            output_tokens,
+            concurrency,
+            max(requests, 2 * concurrency),
+            form,
         )
         for concurrency in sorted(concurrencies)
         for prefix in sorted(prefixes)
+        for form in prompts
         for shared in kinds
     ]

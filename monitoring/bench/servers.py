@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import click
 
 from monitoring.supervision import log, ports
 from monitoring.supervision.component import Component
+from monitoring.supervision.guardian import Guardian
 from monitoring.supervision.process import Child
 from monitoring.supervision.supervisor import answers
 from monitoring.vllm import model as tiny
@@ -100,20 +101,25 @@ def running(
 ) -> Iterator[str]:
     """Run a program as long as the context lasts; yields its URL once it is ready.
 
+    A guardian ends it where this process is killed before it can.
+
     Raises:
         ClickException: Its port is in use, it ends, or it is not ready in time.
     """
     ports.check(component)
     path = logs / f"{component.name}.log"
-    try:
-        child = Child(component, path)
-    except OSError as error:
-        raise click.ClickException(f"{component.name} cannot be started: {error}") from None
-    try:
-        _wait(component, child, path, progress)
-        yield component.url
-    finally:
-        child.stop()
+    with closing(Guardian(logs / "guardian.log")) as guardian:
+        try:
+            child = Child(component, path)
+        except OSError as error:
+            raise click.ClickException(f"{component.name} cannot be started: {error}") from None
+        guardian.watch(child.pid, component.stop_seconds)
+        try:
+            _wait(component, child, path, progress)
+            yield component.url
+        finally:
+            child.stop()
+            guardian.forget(child.pid)
 
 
 def _wait(component: Component, child: Child, path: Path, progress: Callable[[str], None]) -> None:

@@ -18,13 +18,21 @@ from monitoring.bench.comparison import compared
 from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.measurement import Point, measure
 from monitoring.bench.report import DATA, Report, write
-from monitoring.bench.scenario import Scenario, Target
+from monitoring.bench.scenario import PROMPTS, Prompts, Scenario, Target
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.bench.settings import LoadOptions
 from monitoring.smoke.client import Client, RequestError
 
 ON, OFF = "caching on", "caching off"
+VLLM = "vllm"
+"""What vLLM says owns its models."""
+
 REQUEST_SECONDS = 30.0
+
+_FORMS: dict[Prompts, str] = {
+    "text": "as text, which the server tokenizes",
+    "tokens": "as token IDs",
+}
 
 Step = Callable[[str], None]
 
@@ -48,14 +56,15 @@ def target(url: str, model: str | None, tokenizer: str | None) -> Target:
         raise click.ClickException(
             "the server does not say where its model's tokenizer is: give --tokenizer"
         )
-    return Target(url, str(entry["id"]), str(found))
+    return Target(url, str(entry["id"]), str(found), entry.get("owned_by") == VLLM)
 
 
 def one_server(load: LoadOptions, where: Target, exporter_url: str | None) -> None:
     """Measure a running server: shared prefixes against unique ones."""
     loads = load.plan([False, True])
-    with _progress(measurement.steps(loads, load.repeats)) as step:
-        points = _measured(load, where, loads, where.model, exporter_url, step)
+    steps = measurement.steps(loads, load.repeats)
+    with _progress(steps) as step, LoadGenerator(load.python) as generator:
+        points = _measured(generator, load, where, loads, where.model, exporter_url, step)
     facts = _facts(load) | {"server": where.url, "model": where.model}
     _finish(load, Report("Shared prefixes against unique ones", facts, points, compared(points)))
 
@@ -97,20 +106,25 @@ def _on_servers(
 ) -> list[Point]:
     """Measure the same loads, with the same prompts, on one server after the other."""
     points: list[Point] = []
+    logs = load.output / "logs"
     total = len(settings) * (1 + measurement.steps(loads, load.repeats))
-    with _progress(total) as step:
+    with (
+        _progress(total) as step,
+        # One generator for all servers: importing vLLM takes long.
+        LoadGenerator(load.python) as generator,
+    ):
         for setting, flags in settings.items():
             step(f"{setting}: starting the server")
             with ExitStack() as stack:
-                logs = load.output / "logs"
                 url = stack.enter_context(running(vllm(plan, flags), logs))
                 gauges = stack.enter_context(running(exporter(plan), logs))
                 where = target(url, None, None)
-                points += _measured(load, where, loads, setting, gauges, step)
+                points += _measured(generator, load, where, loads, setting, gauges, step)
     return points
 
 
 def _measured(
+    generator: LoadGenerator,
     load: LoadOptions,
     where: Target,
     loads: list[Scenario],
@@ -118,26 +132,28 @@ def _measured(
     exporter_url: str | None,
     step: Step,
 ) -> list[Point]:
-    with LoadGenerator(load.python) as generator:
-        return measure(
-            generator,
-            where,
-            loads,
-            setting=setting,
-            repeats=load.repeats,
-            seed=load.seed,
-            exporter_url=exporter_url,
-            progress=step,
-        )
+    return measure(
+        generator,
+        where,
+        loads,
+        setting=setting,
+        repeats=load.repeats,
+        seed=load.seed,
+        exporter_url=exporter_url,
+        progress=step,
+    )
 
 
 def _facts(load: LoadOptions) -> dict[str, str]:
-    first = load.plan([True])[0]
+    loads = load.plan([True])
+    first = loads[0]
+    forms = [form for form in PROMPTS if any(each.prompts == form for each in loads)]
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "load": f"{first.new_tokens} new tokens after the prefix, {first.output_tokens} generated, "
         f"{load.repeats} repeats of at least {first.requests} requests, seed {load.seed}",
         "load generator": "vllm bench serve, prompts of its dataset prefix_repetition",
+        "prompts": " and, in turn, ".join(_FORMS[form] for form in forms),
         "client machine": f"{platform.system()} {platform.machine()}",
     }
 

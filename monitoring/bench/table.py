@@ -12,12 +12,23 @@ def results(report: Report) -> Table:
     """Return a table of pairs, or of all points where nothing is paired."""
     table = Table(title=report.title, header_style="bold")
     if report.comparisons:
-        for column in ("prefix", "at once", "TTFT without", "with", "less", "tokens/s", "times"):
+        columns = (
+            "prefix",
+            "at once",
+            "prompts",
+            "TTFT without",
+            "with",
+            "less",
+            "tokens/s",
+            "times",
+        )
+        for column in columns:
             table.add_column(column, justify="right")
         for each in report.comparisons:
             table.add_row(
                 f"{each.prefix_tokens}",
                 f"{each.concurrency}",
+                each.prompts,
                 f"{1000 * each.without.first.median:.1f} ms",
                 f"{1000 * each.with_caching.first.median:.1f} ms",
                 f"{100 * each.first_saved:.0f} %",

@@ -4,7 +4,9 @@
 #
 #     tests/gpu/bench.sh OUT PYTHON [latency|throughput]...
 #
-# PYTHON has vLLM and torch. Each of the two starts vLLM twice. FLAGS: further options of the command.
+# PYTHON has vLLM and torch. Each of the two starts vLLM twice, which is most of its time; so latency
+# sends its prompts as text and as token IDs in turn, to the same two servers. FLAGS: further options
+# of the command.
 set -eu
 out=$1 python=$2
 shift 2
@@ -23,6 +25,7 @@ for one; do
     case $one in
     latency)
         bench --prefix 512 --prefix 4096 --prefix 7168 --concurrency 1 \
+            --prompts text --prompts tokens \
             --new-tokens 32 --output-tokens 16 --requests 20 --output "$out/latency"
         ;;
     throughput)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import cycle
 from pathlib import Path
 
@@ -20,13 +19,14 @@ import click
 from monitoring import folders
 from monitoring.demo.prompts import Kind
 from monitoring.demo.traffic import Traffic
+from monitoring.supervision.guardian import Guardian
 from monitoring.vllm import interpreter
 from monitoring.vllm.server import TINY_MODEL_NAME
 from tests.soak.footprint import Footprint
 from tests.soak.relay import Relay
 from tests.soak.report import Soak
 from tests.soak.scraper import Scraper
-from tests.soak.server import Faults, Server, answers, free_port
+from tests.soak.server import STOP_SECONDS, Faults, Server, answers, free_port
 
 PROMETHEUS_TEXT = "text/plain;version=0.0.4"
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
@@ -63,7 +63,8 @@ def main(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="soak-") as name, ExitStack() as stack:
         folder = Path(name)
-        server = Server(python, folder)
+        guardian = stack.enter_context(closing(Guardian(folder / "guardian.log")))
+        server = Server(python, folder, guardian)
         stack.callback(server.kill)
         server.start()
         print("waiting for vLLM", flush=True)
@@ -71,7 +72,7 @@ def main(
         relay = Relay(server.port)
         relay.start()
         stack.callback(relay.stop)
-        exporter, port = stack.enter_context(_exporter(folder, relay.port, window))
+        exporter, port = stack.enter_context(_exporter(folder, relay.port, window, guardian))
         footprint = Footprint(exporter.pid)
         footprint.start()
         scrapers = [
@@ -112,7 +113,7 @@ def main(
 
 @contextmanager
 def _exporter(
-    folder: Path, upstream: int, window: float
+    folder: Path, upstream: int, window: float, guardian: Guardian
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     port = free_port()
     gpus = folder / "gpus.json"
@@ -124,7 +125,8 @@ def _exporter(
         *(f"--gpu.simulated-file={gpus}", f"--web.listen-address=127.0.0.1:{port}"),
     ]
     with (folder / "exporter.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ})
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    guardian.watch(process.pid, STOP_SECONDS)
     try:
         while not answers(port, "/-/ready"):
             if process.poll() is not None:
@@ -134,6 +136,7 @@ def _exporter(
     finally:
         process.terminate()
         process.wait(10)
+        guardian.forget(process.pid)
 
 
 def _traffic(server: Server, until: float, rate: float) -> Iterator[int]:

@@ -14,11 +14,14 @@ from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
+from monitoring.supervision.guardian import Guardian
 from monitoring.vllm import model
 from monitoring.vllm.server import cpu_server
 
 HANG_SECONDS = 25.0
 SHORT_OUTAGE_SECONDS = 5.0
+STOP_SECONDS = 5.0
+"""What it gets to end by itself where the soak was killed."""
 
 Fault = str
 FAULTS: tuple[Fault, ...] = ("killed", "hung", "killed for longer", "stopped")
@@ -46,12 +49,16 @@ def answers(port: int, path: str) -> bool:
 class Server:
     """vLLM's process; its children end with it."""
 
-    def __init__(self, python: Path, folder: Path) -> None:
-        """Take the interpreter that has vLLM and a folder for the model and the log."""
+    def __init__(self, python: Path, folder: Path, guardian: Guardian) -> None:
+        """Take the interpreter that has vLLM and a folder for the model and the log.
+
+        The guardian ends the process where the soak is killed before it can.
+        """
         self.port = free_port()
         self.starts = 0
         self._command = cpu_server(python, model.write(folder / "model"), port=self.port)
         self._log = folder / "vllm.log"
+        self._guardian = guardian
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -70,6 +77,7 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
+        self._guardian.watch(self._process.pid, STOP_SECONDS)
         self.starts += 1
 
     def is_ready(self) -> bool:
@@ -101,6 +109,7 @@ class Server:
         self.signal(signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
+            self._guardian.forget(self._process.pid)
 
 
 class Faults:

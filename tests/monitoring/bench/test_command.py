@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
+from monitoring.bench import session
 from monitoring.bench.command import command
 from monitoring.bench.servers import ServerPlan, exporter, running, vllm
 from monitoring.supervision.component import Component
@@ -22,6 +24,7 @@ def run(*arguments: str) -> Result:
         (("sweep",), 2, "give at least one --block-size or --max-num-seqs"),
         (("server", "nonsense"), 2, "no URL of a server"),
         (("server", "--prefix", "0"), 2, "--prefix"),
+        (("server", "--prompts", "words"), 2, "--prompts"),
         (("server", "--python", sys.executable), 1, "has no vLLM|no Python that has vLLM"),
     ],
 )
@@ -30,6 +33,15 @@ def test_bad_input_is_told_in_one_line(arguments: tuple[str, ...], code: int, me
     assert result.exit_code == code
     last = result.stderr.strip().splitlines()[-1]
     assert any(part in last for part in message.split("|"))
+
+
+@pytest.mark.parametrize(("owner", "keeps"), [("vllm", True), ("llamacpp", False)])
+def test_connections_are_kept_to_vllm_only(
+    standin_server: Callable[..., str], owner: str, keeps: bool
+) -> None:
+    models = {"data": [{"id": "m", "owned_by": owner}]}
+    url = standin_server({"/v1/models": lambda _: (200, models)})
+    assert session.target(url, None, "/tok").keeps_connections is keeps
 
 
 def plan(tmp_path: Path, model: str | None) -> ServerPlan:
@@ -62,7 +74,10 @@ def component(code: str, port: int) -> Component:
 
 def test_a_program_that_ends_is_told_with_its_last_words(tmp_path: Path) -> None:
     made = component("print('no luck'); raise SystemExit(3)", 18999)
-    with pytest.raises(click.ClickException, match="made ended") as caught, running(made, tmp_path):
+    with (
+        pytest.raises(click.ClickException, match="made ended") as caught,
+        running(made, tmp_path),
+    ):
         pass
     assert "no luck" in caught.value.message
 

@@ -18,6 +18,8 @@ def test_server_figures_between_two_recorded_pages() -> None:
     assert counted.first.mean == pytest.approx(36.27394938468933 / 192)
     assert counted.first.bucket(0.5) == (0.25, 0.5)
     assert counted.first.bucket(0.25) == (0.01, 0.02)
+    assert counted.queue.mean == pytest.approx(0.013512831998525598 / 192)
+    assert counted.prefill.mean == pytest.approx(24.42973610200221 / 192)
     assert counted.hit_rate is not None
     assert 0.5 < counted.hit_rate < 1
 
@@ -38,6 +40,7 @@ def test_client_figures_from_a_result() -> None:
         {
             "ttfts": [0.1, 0.2],
             "itls": [[0.01], [0.02, 0.03]],
+            "input_lens": [544, 545],
             "output_throughput": 50.0,
             "total_token_throughput": 500.0,
             "duration": 2.0,
@@ -45,6 +48,7 @@ def test_client_figures_from_a_result() -> None:
     )
     assert measured.first == (0.1, 0.2)
     assert measured.gaps == (0.01, 0.02, 0.03)
+    assert measured.prompt_tokens == (544, 545)
     assert measured.output_rate == 50.0
 
 
@@ -69,8 +73,8 @@ def histogram(*seconds: float) -> Histogram:
 def both(client_first: tuple[float, ...], server_first: Histogram) -> dict[str, bool]:
     counted = server(START, LOADED)
     assert counted is not None
-    measured = Client(client_first, (), 1.0, 1.0, 1.0)
-    pair = type(counted)(1.0, 1.0, server_first, histogram())
+    measured = Client(client_first, (), (), 1.0, 1.0, 1.0)
+    pair = type(counted)(1.0, 1.0, server_first, histogram(), histogram(), histogram())
     return {each.name: each.agrees for each in compare(measured, pair)}
 
 

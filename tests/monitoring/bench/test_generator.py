@@ -10,45 +10,6 @@ import pytest
 from monitoring.bench.generator import GeneratorError, LoadGenerator
 from monitoring.bench.scenario import Scenario, Target, arguments
 
-SERVE = """\
-import json, pathlib
-def add_cli_args(parser):
-    for flag in ("--seed", "--result-dir", "--result-filename", "--num-prompts"):
-        parser.add_argument(flag)
-def main(args):
-    print("much noise")
-    if args.seed == "13":
-        raise ValueError("bad\\nluck")
-    failed = 1 if args.seed == "14" else 0
-    result = {"seed": args.seed, "failed": failed, "num_prompts": 2, "errors": ["", "Trace\\nBoom"]}
-    (pathlib.Path(args.result_dir) / args.result_filename).write_text(json.dumps(result))
-"""
-ARGUMENTS = """\
-import argparse
-class FlexibleArgumentParser(argparse.ArgumentParser):
-    def parse_args(self, args):
-        return self.parse_known_args(args)[0]
-"""
-
-
-@pytest.fixture
-def python(tmp_path: Path) -> Path:
-    """A Python whose vLLM is a stand-in."""
-    for name, text in (
-        ("vllm/__init__.py", ""),
-        ("vllm/benchmarks/__init__.py", ""),
-        ("vllm/benchmarks/serve.py", SERVE),
-        ("vllm/utils/__init__.py", ""),
-        ("vllm/utils/argparse_utils.py", ARGUMENTS),
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    script = tmp_path / "python"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
-    script.chmod(0o755)
-    return script
-
 
 def load(generator: LoadGenerator, seed: int) -> list[str]:
     shape = Scenario(512, True, 32, 16, 8, 20)
@@ -76,6 +37,18 @@ def test_failed_requests_are_not_measured_as_if_they_were_quick(python: Path) ->
         pytest.raises(GeneratorError, match=r"1 of 2 requests failed \(Boom\).*--max-model-len"),
     ):
         generator.run(load(generator, 14))
+
+
+def test_prompts_are_sent_as_text_or_as_token_ids(python: Path) -> None:
+    with LoadGenerator(python) as generator:
+        tokens = generator.run(load(generator, 1), "tokens")
+        text = generator.run(load(generator, 1), "text")
+    assert text["prompts"] == ["ab", "c"]
+    assert text["input_lens"] == [2, 1]
+    # With the special token that the server would put in front of the text.
+    assert tokens["prompts"] == [[1, ord("a"), ord("b")], [1, ord("c")]]
+    assert tokens["input_lens"] == [3, 2]
+    assert tokens["ignore_eos"] is True
 
 
 def test_a_python_without_vllm_is_told() -> None:

@@ -16,7 +16,7 @@ from monitoring.bench.gauges import Gauges, reading
 from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.measurement import Point, Run, measure, steps
 from monitoring.bench.report import Report, write
-from monitoring.bench.scenario import Target, plan
+from monitoring.bench.scenario import Prompts, Target, plan
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXPORTER_PAGE = """\
@@ -30,19 +30,22 @@ class StandIn(LoadGenerator):
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
+        self.sent: list[Prompts] = []
 
     @property
     def folder(self) -> str:
         return "/nowhere"
 
-    def run(self, arguments: Any) -> dict[str, Any]:
+    def run(self, arguments: Any, prompts: Prompts = "text") -> dict[str, Any]:
         self.asked.append(list(arguments))
+        self.sent.append(prompts)
         shared = self.value("--prefix-repetition-num-prefixes", -1) == "1"
         requests = int(self.value("--num-prompts", -1))
         first = 0.1 if shared else 0.4
         return {
             "ttfts": [first] * requests,
             "itls": [[0.01, 0.02]] * requests,
+            "input_lens": [520] * requests,
             "output_throughput": 100.0 if shared else 40.0,
             "total_token_throughput": 1000.0,
             "duration": 1.0,
@@ -125,6 +128,31 @@ def test_comparison_of_shared_and_unique(url: str) -> None:
     assert pairs[0].rate_factor == pytest.approx(2.5)
 
 
+def test_forms_of_prompts_are_compared_each_with_itself(url: str, tmp_path: Path) -> None:
+    forms: list[Prompts] = ["text", "tokens"]
+    loads = plan(
+        [512], [1], [False, True], prompts=forms, new_tokens=8, output_tokens=4, requests=5
+    )
+    generator = StandIn()
+    found = measure(
+        generator,
+        Target(url, "m", "t"),
+        loads,
+        setting="m",
+        repeats=1,
+        seed=1000,
+        exporter_url=None,
+        progress=lambda _: None,
+    )
+    # A warm-up; then each load, and before the shared ones what brings the prefix into the cache.
+    assert generator.sent == ["text", *["text"] * 3, *["tokens"] * 3]
+    pairs = compared(found)
+    assert [pair.prompts for pair in pairs] == forms
+    text, _, plot = (path.read_text() for path in write(Report("", {}, found, pairs), tmp_path))
+    assert "| 512 | 1 | tokens | 400.0" in text
+    assert "with caching, tokens" in plot
+
+
 def test_comparison_of_settings() -> None:
     load = plan([512], [1], [True], new_tokens=8, output_tokens=4, requests=5)[0]
     on, off = Point("on", load), Point("off", load)
@@ -137,8 +165,9 @@ def test_a_report_is_written_whole(url: str, tmp_path: Path) -> None:
     report = Report("A title", {"date": "today"}, found, compared(found))
     paths = write(report, tmp_path / "out")
     text, data, plot = (path.read_text() for path in paths)
-    assert "| 512 | 1 | 400.0 (400.0 to 400.0) | 100.0 (100.0 to 100.0) | 75 % |" in text
+    assert "| 512 | 1 | text | 400.0 (400.0 to 400.0) | 100.0 (100.0 to 100.0) | 75 % |" in text
     assert "nothing to compare with" in text
+    assert "Where the time to first token goes" not in text
     assert "0.800" in text
     assert json.loads(data)["comparisons"][0]["ttft_saved"] == pytest.approx(0.75)
     assert plot.startswith("<svg")
@@ -166,7 +195,7 @@ def test_histograms_of_both_sides_are_compared() -> None:
     assert counted is not None
     load = plan([512], [1], [True], new_tokens=8, output_tokens=4, requests=5)[0]
     mean = counted.first.mean or 0.0
-    run = Run(Client((mean, mean), (0.01,), 1.0, 1.0, 1.0), counted, Gauges())
+    run = Run(Client((mean, mean), (0.01,), (520, 520), 1.0, 1.0, 1.0), counted, Gauges())
     point = Point("m", load, [run])
     assert point.hit_rate == counted.hit_rate
     assert {each.name: each.agrees for each in point.agreements}["time to first token, mean"]

@@ -22,6 +22,12 @@ def test_nothing_but_the_measured_requests_is_sent() -> None:
     assert value(parts, "--ready-check-timeout-sec") == "0"
 
 
+def test_a_server_that_ends_its_connections_is_told_to() -> None:
+    once = Target("http://s:8000", "m", "/tok", keeps_connections=False)
+    assert value(arguments(once, LOAD, 1, "/out", "r.json"), "--header") == "Connection=close"
+    assert "--header" not in arguments(TARGET, LOAD, 1, "/out", "r.json")
+
+
 def test_priming_sends_the_prefix_once() -> None:
     first = priming(LOAD)
     assert (first.prefix_tokens, first.requests, first.output_tokens) == (512, 1, 1)
@@ -37,6 +43,26 @@ def test_plan_has_every_combination_and_enough_requests() -> None:
         (1, 2048, False),
     ]
     assert {load.concurrency: load.requests for load in loads} == {1: 10, 8: 16}
+
+
+def test_each_form_of_prompts_has_its_load_side_by_side() -> None:
+    loads = plan(
+        [512],
+        [1],
+        [False, True],
+        prompts=["text", "tokens"],
+        new_tokens=32,
+        output_tokens=16,
+        requests=10,
+    )
+    assert [(load.prompts, load.shared) for load in loads] == [
+        ("text", False),
+        ("text", True),
+        ("tokens", False),
+        ("tokens", True),
+    ]
+    assert len({load.name for load in loads}) == 4
+    assert priming(loads[-1]).prompts == "tokens"
 
 
 def test_warm_up_has_one_load_a_concurrency_with_prefixes_of_its_own() -> None:
