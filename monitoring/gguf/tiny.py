@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,21 @@ class Tensor:
 
     name: str
     shape: Shape
+
+
+@dataclass(frozen=True)
+class Part:
+    """One tensor with its numbers, as they lie in the file.
+
+    Attributes:
+        name: llama.cpp's name.
+        data: Rows first; of a quantized type the bytes of each row's blocks.
+        type: GGUF's type.
+    """
+
+    name: str
+    data: npt.NDArray[Any]
+    type: gguf.GGMLQuantizationType
 
 
 def tensors(config: dict[str, Any]) -> Iterator[Tensor]:
@@ -96,19 +111,31 @@ def write(folder: Path, type_name: str, config: dict[str, Any] | None = None) ->
         (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     config = config or model.configuration()
     path = folder / f"tiny-gemma4-{type_name}.gguf"
-    writer = gguf.GGUFWriter(path, ARCHITECTURE)
-    _write_metadata(writer, config)
     random = np.random.default_rng(0)
     wanted = gguf.GGMLQuantizationType[type_name]
-    for tensor in tensors(config):
-        values = _values(random, tensor)
-        kind = wanted if len(tensor.shape) > 1 else gguf.GGMLQuantizationType.F32
-        writer.add_tensor(tensor.name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+    save(path, config, (_part(random, tensor, wanted) for tensor in tensors(config)))
+    return path
+
+
+def save(path: Path, config: dict[str, Any], parts: Iterable[Part]) -> None:
+    """Write a GGUF file of the given tensors, with the metadata of a configuration.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    writer = gguf.GGUFWriter(path, ARCHITECTURE)
+    _write_metadata(writer, config)
+    for part in parts:
+        writer.add_tensor(part.name, part.data, raw_dtype=part.type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+
+
+def _part(random: np.random.Generator, tensor: Tensor, wanted: gguf.GGMLQuantizationType) -> Part:
+    kind = wanted if len(tensor.shape) > 1 else gguf.GGMLQuantizationType.F32
+    return Part(tensor.name, gguf.quants.quantize(_values(random, tensor), kind), kind)
 
 
 def _values(random: np.random.Generator, tensor: Tensor) -> npt.NDArray[np.float32]:
@@ -130,8 +157,10 @@ def _write_metadata(writer: gguf.GGUFWriter, config: dict[str, Any]) -> None:
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_sliding_window(config["sliding_window"])
     # The plugin takes the size of the vocabulary from here.
+    tokens = list(model.vocabulary()[0])
+    unused = range(len(tokens), config["vocab_size"])
     writer.add_tokenizer_model("gpt2")
-    writer.add_token_list(list(model.vocabulary()[0]))
+    writer.add_token_list([*tokens, *(f"<unused{index}>" for index in unused)])
 
 
 def main() -> None:
