@@ -12,7 +12,9 @@ from exporter import catalogue
 from monitoring.metrics_page import PageError, fetch, parse
 
 INTERVAL_SECONDS = 1.0
-_NAMES = frozenset([catalogue.PREFIX_CACHE_HIT_RATE.name, catalogue.GPU_MEMORY_USAGE.name])
+_RATE, _USAGE = catalogue.PREFIX_CACHE_HIT_RATE.name, catalogue.GPU_MEMORY_USAGE.name
+_MAPPING = catalogue.SERVER_GPU_INFO.name
+_NAMES = frozenset([_RATE, _USAGE, _MAPPING])
 
 
 @dataclass
@@ -22,7 +24,8 @@ class Gauges:
     Attributes:
         readings: How often it was asked with success.
         hit_rate: Its last hit rate (0..1); None where it had none.
-        memory_usage: Its highest GPU memory usage (0..1); None without a GPU.
+        memory_usage: Its highest GPU memory usage (0..1), of the server's GPUs where it knows them;
+            None without a GPU.
     """
 
     readings: int = 0
@@ -33,10 +36,12 @@ class Gauges:
         """Take one page of the exporter."""
         self.readings += 1
         self.hit_rate = None
-        for sample in parse(page, _NAMES).samples:
-            if sample.name == catalogue.PREFIX_CACHE_HIT_RATE.name:
+        samples = parse(page, _NAMES).samples
+        known = {sample.labels["uuid"] for sample in samples if sample.name == _MAPPING}
+        for sample in samples:
+            if sample.name == _RATE:
                 self.hit_rate = sample.value
-            else:
+            elif sample.name == _USAGE and (not known or sample.labels["uuid"] in known):
                 self.memory_usage = max(sample.value, self.memory_usage or 0.0)
 
 

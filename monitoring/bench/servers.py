@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -80,12 +81,14 @@ def vllm(plan: ServerPlan, extra: Sequence[str]) -> Component:
 
 
 def exporter(plan: ServerPlan) -> Component:
-    """Return the exporter beside the server."""
+    """Return the exporter beside the server, which knows the GPUs that the server sees."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").strip()
     return Component(
         name="bench-exporter",
         command=(
             *(sys.executable, "-m", "exporter", "--vllm.url", plan.url),
             *("--web.listen-address", f"{HOST}:{plan.exporter_port}", "--cache.window", "30s"),
+            *(f"--server.gpus={gpus}" for gpus in [visible] if gpus),
         ),
         host=HOST,
         port=plan.exporter_port,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +18,7 @@ from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.measurement import Point, Run, measure, steps
 from monitoring.bench.report import Report, write
 from monitoring.bench.scenario import Prompts, Target, plan
+from monitoring.bench.servers import ServerPlan, exporter
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXPORTER_PAGE = """\
@@ -199,6 +201,29 @@ def test_histograms_of_both_sides_are_compared() -> None:
     point = Point("m", load, [run])
     assert point.hit_rate == counted.hit_rate
     assert {each.name: each.agrees for each in point.agreements}["time to first token, mean"]
+
+
+def test_memory_is_that_of_the_servers_gpus_where_they_are_known() -> None:
+    usages = "".join(
+        f'vllm:gpu_memory_usage{{gpu="{gpu}",uuid="GPU-{gpu}"}} 0.{gpu}\n' for gpu in (5, 9)
+    )
+    of_all, of_server = Gauges(), Gauges()
+
+    of_all.take(usages)
+    of_server.take(f'{usages}vllm:server_gpu_info{{server="s",gpu="5",uuid="GPU-5"}} 1\n')
+
+    assert (of_all.memory_usage, of_server.memory_usage) == (0.9, 0.5)
+
+
+def test_exporter_beside_a_server_is_told_of_the_gpus_that_it_sees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = ServerPlan(Path(sys.executable), None, 1, 2, tmp_path, ())
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert not any("--server.gpus" in part for part in exporter(servers).command)
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,3")
+    assert "--server.gpus=1,3" in exporter(servers).command
 
 
 def test_gauges_that_cannot_be_read_are_none() -> None:
