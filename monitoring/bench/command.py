@@ -106,7 +106,7 @@ def server(
 ) -> None:
     """Measure the running server at URL: shared prefixes against unique ones.
 
-    Any OpenAI-compatible server will do (Ollama, llama.cpp); --tokenizer is needed for one that is
+    Any OpenAI-compatible server will do, llama.cpp for one; --tokenizer is needed for one that is
     not vLLM. Hit rate and histograms come from vLLM's metrics, where there are any.
     """
     load = _options(options, prefixes=(512, 2048), concurrencies=(1, 8))

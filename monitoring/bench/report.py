@@ -24,7 +24,7 @@ MEASUREMENTS_NOTE = (
 
 SPLIT_NOTE = (
     "Means over the requests of all repeats, ms; exact, from the sums of vLLM's histograms. On the "
-    "way: outside vLLM's clock (HTTP, JSON, the client's loop). Before the engine: text is "
+    "way: outside vLLM's clock (HTTP, JSON, both event loops). Before the engine: text is "
     "tokenized, blocks are hashed; passing the token on is in it too. Queue and prefill: the "
     "engine's."
 )
@@ -140,6 +140,7 @@ def _splits(points: Sequence[Point]) -> list[str]:
         (
             point.setting,
             point.scenario.name,
+            f"{parts.requests}",
             *(
                 f"{1000 * each:.1f}"
                 for each in (parts.first, parts.way, parts.entrance, parts.queue, parts.prefill)
@@ -150,7 +151,10 @@ def _splits(points: Sequence[Point]) -> list[str]:
     ]
     if not rows:
         return []
-    header = ("server", "load", "TTFT", "on the way", "before the engine", "queue", "prefill")
+    header = (
+        *("server", "load", "requests", "TTFT", "on the way", "before the engine", "queue"),
+        "prefill",
+    )
     return ["", "## Where the time to first token goes", "", SPLIT_NOTE, "", *_table(header, rows)]
 
 

@@ -15,7 +15,7 @@ class Split:
     Attributes:
         requests: How many requests the means are of.
         first: The whole, by the client's clock.
-        way: Outside vLLM's own clock: HTTP and JSON on both sides, the client's loop.
+        way: Outside vLLM's own clock: HTTP and JSON on both sides, both event loops.
         entrance: Within vLLM but in neither of the next two: text is tokenized and blocks are
             hashed on the way into the engine, the token is passed on on the way out.
         queue: From the engine's queue to the first step of the prefill.

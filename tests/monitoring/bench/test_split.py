@@ -70,7 +70,10 @@ def test_the_report_says_where_the_time_goes(tmp_path: Path) -> None:
     point = Point("caching on", LOAD, [Run(measured, server(*pages), Gauges())])
     text, data = (path.read_text() for path in write(Report("", {}, [point], []), tmp_path)[:2])
     assert "## Where the time to first token goes" in text
-    assert "| caching on | 512 shared, 1 at once, text | 190.9 | 2.0 | 61.6 | 0.1 | 127.2 |" in text
+    assert (
+        "| caching on | 512 shared, 1 at once, text | 192 | 190.9 | 2.0 | 61.6 | 0.1 | 127.2 |"
+        in text
+    )
     (written,) = json.loads(data)["points"]
     assert written["ttft_split"]["way"] == pytest.approx(0.002)
     assert written["ttft_split"]["prefill"] == pytest.approx(24.42973610200221 / 192)
