@@ -17,12 +17,16 @@ def test_metric_is_named_and_described_as_prometheus_wants(metric):
 def test_names_are_unique_and_all_in_the_list():
     names = [metric.name for metric in catalogue.EXPORTED]
     assert len(set(names)) == len(names)
-    defined = {
-        value.name
-        for value in vars(catalogue).values()
-        if isinstance(value, catalogue.ExportedMetric)
-    }
-    assert defined == set(names)
+    subjects = (catalogue.server, catalogue.gpu, catalogue.own)
+    assert names == [metric.name for subject in subjects for metric in subject.METRICS]
+    for modules in ([catalogue], subjects):
+        defined = {
+            value.name
+            for module in modules
+            for value in vars(module).values()
+            if isinstance(value, catalogue.ExportedMetric)
+        }
+        assert defined == set(names)
 
 
 def test_exported_names_are_none_that_vllm_writes(helpers):
