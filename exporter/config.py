@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from exporter.fetcher import tls_context
+from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.options import (
     ProbePolicy,
     Server,
@@ -164,7 +165,7 @@ class _Files:
             return None
         file = self._base / text
         try:
-            file.read_bytes()
+            read_file(file, MAX_CERTIFICATES_MIB)
         except OSError as error:
             raise FaultError(
                 self._document, path, f"cannot be read: {file} ({error.strerror})"

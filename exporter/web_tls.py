@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.web_tls_words import CIPHERS, CLIENT_AUTH, CURVES, TLS13_CIPHERS, VERSIONS
 from exporter.yaml_document import Document, FaultError, KeyPath
 
@@ -177,7 +178,9 @@ def _file(document: Document, base: Path, key: str) -> Iterator[Path]:
     if key.endswith("_file"):
         path = base / text
         try:
-            path.open("rb").close()  # OpenSSL would not say which of two files it misses
+            read_file(
+                path, MAX_CERTIFICATES_MIB
+            )  # OpenSSL would wait for a FIFO, and not say which of two files it misses
         except OSError as error:
             raise FaultError(
                 document, (_SECTION, key), f"{path} cannot be read ({error.strerror})"
