@@ -23,10 +23,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
+from exporter.assignment import parse_selection
 from exporter.fetcher import tls_context
 from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.options import (
+    MAX_SERVERS,
     ProbePolicy,
     Server,
     default_server_name,
@@ -75,6 +78,9 @@ def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Co
     entries = document.value(("servers",))
     if entries is None:
         servers = fallback
+    elif isinstance(entries, list) and len(entries) > MAX_SERVERS:
+        problem = f"has {len(entries)} entries: one exporter takes {MAX_SERVERS} at most"
+        raise FaultError(document, ("servers",), problem)
     elif isinstance(entries, list):
         servers = tuple(files.server(("servers", position)) for position in range(len(entries)))
     else:
@@ -114,12 +120,15 @@ class _Files:
         if not allow:
             raise FaultError(document, path, "has no allow: list the targets that may be fetched")
         for position, pattern in enumerate(allow):
+            where = (*path, "allow", position)
             try:
-                parse_url(pattern.replace("*", "x"))
+                url = urlsplit(parse_url(pattern.replace("*", "x")))
             except ValueError as error:
+                raise FaultError(document, where, f"is wrong: {error}") from error
+            if url.username is not None or url.query:
                 raise FaultError(
-                    document, (*path, "allow", position), f"is wrong: {error}"
-                ) from error
+                    document, where, "is wrong: a target has no login and no query of its own"
+                )
         template = self._fetched(path, "probe", "https://localhost", None)
         return ProbePolicy(tuple(pattern.rstrip("/") for pattern in allow), template)
 
@@ -130,6 +139,13 @@ class _Files:
         if token and any(header.lower() == "authorization" for header, _ in headers):
             raise FaultError(
                 self._document, (*path, "bearer_token_file"), "and a header Authorization: give one"
+            )
+        login = token or any(header.lower() == "authorization" for header, _ in headers)
+        if login and urlsplit(url).username is not None:
+            raise FaultError(
+                self._document,
+                (*path, "url"),
+                "has a user name, and there is another login: give one",
             )
         server = Server(
             name=name,
@@ -174,7 +190,7 @@ class _Files:
 
     def _headers(self, path: KeyPath) -> tuple[tuple[str, str], ...]:
         where = (*path, "headers")
-        headers = []
+        headers: list[tuple[str, str]] = []
         for name in self._document.mapping(where):
             value = self._document.string((*where, name))
             # The value is left out of the message: it may be a secret.
@@ -182,6 +198,8 @@ class _Files:
                 raise FaultError(self._document, (*where, name), "is no name of a header to send")
             if value is None or not _HEADER_VALUE.fullmatch(value):
                 raise FaultError(self._document, (*where, name), "must be one line of text")
+            if name.lower() in (other.lower() for other, _ in headers):
+                raise FaultError(self._document, (*where, name), "is there twice")
             headers.append((name, value))
         return tuple(headers)
 
@@ -189,10 +207,15 @@ class _Files:
         where = (*path, "gpus")
         value = self._document.value(where)
         if value is None or isinstance(value, str):
-            return value
+            return self._parsed(where, parse_selection)
         entries = value if isinstance(value, list) else [value]
-        if not all(isinstance(e, int | str) and not isinstance(e, bool) for e in entries):
+        if not all(
+            isinstance(e, int | str) and not isinstance(e, bool) and e != "" for e in entries
+        ):
             raise FaultError(
                 self._document, where, 'must be indices or UUIDs of GPUs: write [0, 1] or "0,1"'
             )
-        return ",".join(str(entry) for entry in entries)
+        try:
+            return parse_selection(",".join(str(entry) for entry in entries))
+        except ValueError as error:
+            raise FaultError(self._document, where, f"is wrong: {error}") from error

@@ -10,7 +10,7 @@ from types import FrameType
 
 import structlog
 
-from exporter import __version__, config, web, web_server
+from exporter import __version__, advice, config, web, web_server
 from exporter.collectors import Collector, Collectors
 from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
 from exporter.collectors.gpu import GPUCollector
@@ -81,7 +81,10 @@ class Exporter:
         options = self._options
         if options.config_file is None:
             return Configuration(options.servers, None)
-        return config.load(options.config_file, options.servers, options.timeout_seconds)
+        configuration = config.load(options.config_file, options.servers, options.timeout_seconds)
+        for line in advice.on_servers(configuration.servers):
+            log.warning(line)
+        return configuration
 
     def _apply(self, configuration: Configuration) -> None:
         self._servers.replace(configuration.servers)
@@ -160,11 +163,11 @@ def _listen(addresses: Sequence[ListenAddress]) -> list[socket.socket] | None:
     for address in addresses:
         try:
             sockets += web_server.listen(address)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a ValueError for a host that is no name
             log.error(
                 "cannot listen: choose another --web.listen-address",
                 address=str(address),
-                reason=error.strerror or str(error),
+                reason=getattr(error, "strerror", None) or str(error),
             )
             return None
     return sockets

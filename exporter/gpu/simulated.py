@@ -12,6 +12,7 @@ from exporter.gpu import GPU, GPUError, GPUMemory, GPUSnapshot, Identity
 GIB = 1024**3
 
 MAX_GPU_BYTES = 1 << 50
+"""Beyond every card, and exact in the page's floating point."""
 
 DEFAULT: dict[str, Any] = {
     "gpus": [
@@ -113,10 +114,11 @@ def _gpu(index: int, entry: Any) -> GPU:
 
 def _bytes(entry: dict[str, Any], where: str, key: str, default: int | None = None) -> int:
     value = entry.get(key, default)
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not 0 <= value <= MAX_GPU_BYTES:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_GPU_BYTES:
         raise ValueError(f"{where}.{key} must be a whole number of bytes, from 0 to 2^50")
-    return int(value)
+    return value
 
 
 def _number(entry: dict[str, Any], where: str, key: str, least: float, most: float) -> float | None:
