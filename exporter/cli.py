@@ -61,7 +61,7 @@ def command(
     log_format: log.LogFormat,
 ) -> int:
     """Serve the prefix-cache hit rate of vLLM servers and the memory of this host's GPUs."""
-    names = [parameter.name or "" for parameter in command.params]
+    names = [flag.name or "" for flag in command.params if getattr(flag, "allow_from_autoenv", 0)]
     if unknown := unknown_variable(os.environ, names):
         raise click.UsageError(unknown)
     if gpu_simulated_file and gpu_backend != "simulated":

@@ -20,6 +20,8 @@ def read_file(path: Path, max_mib: int = 1) -> bytes:
     Raises:
         OSError: It cannot be read, is no regular file or is larger; ``strerror`` says which.
     """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "a name cannot hold a NUL", str(path))
     with open(path, "rb", opener=_open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))

@@ -153,6 +153,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.version_option(
         __version__,
+        # Images like to carry a version in a variable of just this name.
+        allow_from_autoenv=False,
         message=f"vllm-exporter, version %(version)s (Python {platform.python_version()})",
     ),
 )

@@ -188,9 +188,10 @@ def parse_server_name(text: str) -> str:
     """Return ``text`` if it can be a value of the label ``server``.
 
     Raises:
-        ValueError: It is empty, has a control character or more than 256 characters.
+        ValueError: It is empty, has a control character, more than 256 characters, or a blank at
+            an end.
     """
-    if not 0 < len(text) <= _MAX_NAME_CHARACTERS or not text.isprintable():
+    if not 0 < len(text) <= _MAX_NAME_CHARACTERS or not text.isprintable() or text != text.strip():
         raise ValueError(f"{text[:40]!r} is no name for a server: write one line")
     return text
 

@@ -16,6 +16,12 @@ KeyPath = tuple[str | int, ...]
 class DocumentError(Exception):
     """The file cannot be used. The message is one line with file, line and key."""
 
+    def __init__(self, message: str) -> None:
+        """Take the message; keys and names in it may have been of several lines."""
+        super().__init__(
+            "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in message)
+        )
+
 
 class Document:
     """The values of one file with the lines they stand on."""

@@ -161,6 +161,19 @@ def test_variable_that_stands_for_no_flag_is_refused_with_the_nearest_name(start
     assert "VLLM_EXPORTER_CACHE_WINDOW?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", ["1", "0.1.0", ""])
+def test_variable_of_an_image_that_tells_its_version_is_refused_and_not_obeyed(
+    started, capsys, value
+):
+    assert started(VLLM_EXPORTER_VERSION=value)[0] == 2
+    assert "VLLM_EXPORTER_VERSION" in capsys.readouterr().err
+
+
+def test_name_that_is_like_none_gets_no_hint(started, capsys):
+    assert started(VLLM_EXPORTER_X="1")[0] == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "name",
     ["SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_18000_TCP_ADDR", "B_PORT"],
