@@ -73,6 +73,9 @@ def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Co
         DocumentError: The file, or one that it names, cannot be used; one line with line and key.
     """
     document = read_document(path)
+    if not document.mapping(()):
+        # While a file is written anew it is empty for a moment, which names no other servers.
+        raise FaultError(document, (), "the file names neither servers nor probe")
     document.only((), frozenset({"servers", "probe"}))
     files = _Files(document, path.parent, timeout_seconds)
     entries = document.value(("servers",))

@@ -65,7 +65,7 @@ def listen(address: ListenAddress) -> list[socket.socket]:
         address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
     family, _, _, _, bind_to = found[0]
-    return [socket.create_server(bind_to[:2], family=family, backlog=BACKLOG)]
+    return [socket.create_server(bind_to, family=family, backlog=BACKLOG)]
 
 
 class WebServer:

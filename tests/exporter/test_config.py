@@ -56,7 +56,8 @@ def test_secrets_are_not_shown_with_the_server(read):
 
 
 def test_without_the_key_the_flags_servers_stay_and_an_empty_list_is_none(read):
-    assert read("").servers == FALLBACK
+    assert read("servers:").servers == FALLBACK
+    assert read("probe: {allow: ['http://h']}").servers == FALLBACK
     assert read("servers: []").servers == ()
 
 
@@ -135,6 +136,8 @@ def test_probe(read, tmp_path):
         ('servers:\n  - url: http://h\n    ca_file: "a\\0b"', 3, "servers.0.ca_file", "NUL"),
         ('servers:\n  - url: http://h\n    "a\\nb": c', 3, "servers.0.a\ufffdb", "known"),
         ('"a\\nb": c\n"a\\nb": c', 2, "a\ufffdb", "twice"),
+        ("", 1, "", "neither servers nor probe"),
+        ("# written anew", 1, "", "neither servers nor probe"),
         ("probe: {}", 1, "probe", "allow"),
         ("probe:\n  allow: http://h", 2, "probe.allow", "list"),
         ("probe:\n  allow:\n    - '*'", 3, "probe.allow.0", "URL"),

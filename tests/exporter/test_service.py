@@ -129,6 +129,23 @@ def test_address_in_use_is_exit_1_and_one_line(stand_in, tmp_path):
     assert "--web.listen-address" in result.stderr
 
 
+@pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".test", "999.1.1.1", "[zz]"])
+def test_address_that_is_none_is_exit_1_and_one_line(host):
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "exporter", "--gpu.backend", "none"),
+            *("--web.listen-address", f"{host}:{free_port()}"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert "--web.listen-address" in result.stderr
+
+
 def servers(*names_and_urls):
     return "servers:\n" + "".join(f"  - {{name: {n}, url: '{u}'}}\n" for n, u in names_and_urls)
 
@@ -167,6 +184,23 @@ def test_file_is_read_again_and_a_bad_one_refused_whole(run, stand_in, helpers, 
     running.until(lambda: 'upstream_up{server="third"} 1.0' in shown())
     assert "vllm_exporter_config_last_reload_successful 1.0" in shown()
     assert 'server="second"' not in shown()
+
+
+def test_flood_of_reloads_by_both_ways_ends_with_the_last_file(run, stand_in, helpers, tmp_path):
+    vllm = stand_in(helpers.always(helpers.answer(PAGE)))
+    path = tmp_path / "config.yml"
+    path.write_text(servers(("s0", vllm.url)))
+    running = run("--config.file", str(path), "--web.enable-lifecycle")
+    for number in range(1, 30):
+        with_fault = "" if number % 2 else "  - 5\n"
+        path.write_text(servers((f"s{number}", vllm.url)) + with_fault)
+        for _ in range(20):
+            running.process.send_signal(signal.SIGHUP)
+        status, _ = running.get("/-/reload", "POST")
+        assert status == (200 if number % 2 else 500)
+        assert running.get("/metrics")[0] == 200
+    running.until(lambda: 'upstream_up{server="s29"} 1.0' in running.get("/metrics")[1])
+    assert "Traceback" not in running.log.read_text()
 
 
 def test_reload_over_http_is_off_unless_enabled_and_only_by_post(run):

@@ -335,6 +335,15 @@ def test_literal_addresses_and_names(host):
         socket.create_connection((host, listening.getsockname()[1]), 5).close()
 
 
+def test_link_local_address_keeps_its_interface(monkeypatch):
+    bound = []
+    monkeypatch.setattr(
+        web_server.socket, "create_server", lambda address, **_: bound.append(address)
+    )
+    listen(ListenAddress("fe80::1%lo", 18000))
+    assert bound == [("fe80::1", 18000, 0, socket.if_nametoindex("lo"))]
+
+
 def test_port_in_use_is_an_error_and_not_half_an_address():
     with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=False) as taken:
         with pytest.raises(OSError) as raised:  # noqa: PT011 - the number tells
