@@ -128,6 +128,8 @@ class _Files:
                 url = urlsplit(parse_url(pattern.replace("*", "x")))
             except ValueError as error:
                 raise FaultError(document, where, f"is wrong: {error}") from error
+            if "*" in urlsplit(pattern).path:
+                raise FaultError(document, where, "is wrong: a star stands for part of a host only")
             if url.username is not None or url.query:
                 raise FaultError(
                     document, where, "is wrong: a target has no login and no query of its own"

@@ -143,6 +143,7 @@ def test_probe(read, tmp_path):
         ("probe:\n  allow:\n    - '*'", 3, "probe.allow.0", "URL"),
         ("probe:\n  allow:\n    - http://u:hunter2@h", 3, "probe.allow.0", "no login"),
         ("probe:\n  allow:\n    - http://h?a=b", 3, "probe.allow.0", "no query"),
+        ("probe:\n  allow:\n    - http://h/*", 3, "probe.allow.0", "part of a host only"),
         ("probe:\n  allow:\n    - http://h#a", 3, "probe.allow.0", "after #"),
         ("probe:\n  allow: ['http://h']\n  module: x", 3, "probe.module", "known"),
         ("a: 1\na: 2", 2, "a", "twice"),

@@ -217,6 +217,14 @@ def test_sighup_without_a_file_does_no_harm(run):
     assert running.get("/-/healthy")[0] == 200
 
 
+def test_sighup_that_comes_before_anything_is_served_does_no_harm():
+    script = "import os, signal, exporter.__main__; os.kill(os.getpid(), signal.SIGHUP); print(1)"
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, timeout=30, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, b"1\n")
+
+
 def test_probe_over_http(run, stand_in, helpers, tmp_path):
     vllm = stand_in(helpers.always(helpers.answer(PAGE)))
     path = tmp_path / "config.yml"
