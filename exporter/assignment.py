@@ -11,6 +11,9 @@ from exporter.gpu import GPU
 _ORDINAL = re.compile(r"[+-]?[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PREFIXES = ("GPU-", "MIG-")
+_NONE = ("", "NoDevFiles")
+"""Values with which CUDA is told to use no GPU."""
+
 _WORD = re.compile(r"-1|[0-9]{1,4}|(?:GPU|MIG)-[!-~]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """An entry that somebody can have meant; with -1 CUDA's lists are ended."""
 
@@ -57,7 +60,7 @@ def parse_selection(text: str) -> str:
     Raises:
         ValueError: It would not; the message is one line.
     """
-    if not text.strip():
+    if text.strip() in _NONE:
         return ""
     words = [word.strip() for word in text.split(",")]
     for word in words:
