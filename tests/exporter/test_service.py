@@ -129,6 +129,32 @@ def test_address_in_use_is_exit_1_and_one_line(stand_in, tmp_path):
     assert "--web.listen-address" in result.stderr
 
 
+@pytest.mark.parametrize("redirection", ["2>/dev/full", ">&- 2>&-"])
+def test_log_that_cannot_be_written_costs_no_figure(redirection):
+    port = free_port()
+    flags = (
+        f"--gpu.backend none --web.listen-address 127.0.0.1:{port} --vllm.url http://127.0.0.1:9"
+    )
+    process = subprocess.Popen(
+        ["sh", "-c", f"exec {sys.executable} -m exporter {flags} {redirection}"], cwd=ROOT
+    )
+    try:
+        deadline = time.monotonic() + 15
+        page = ""
+        while not page:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            with contextlib.suppress(OSError):
+                page = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+            time.sleep(0.02)
+        assert 'state="unreachable"} 1.0' in page
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".test", "999.1.1.1", "[zz]"])
 def test_address_that_is_none_is_exit_1_and_one_line(host):
     result = subprocess.run(
