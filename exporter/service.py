@@ -21,11 +21,13 @@ from exporter.gpu.amd import AMDBackend
 from exporter.gpu.nvml import NVMLBackend
 from exporter.gpu.owners import Owners
 from exporter.gpu.simulated import SimulatedBackend
+from exporter.open_files import SHARE_OF_CLIENTS, raise_limit
 from exporter.options import ListenAddress, Options, Server
 from exporter.probe import Prober
 from exporter.reload import ConfigurationFile
 from exporter.routes import probe_route, reload_route
 from exporter.web_config import WebConfigFile
+from exporter.web_connections import MAX_CONNECTIONS
 
 log = structlog.get_logger()
 
@@ -125,8 +127,13 @@ def run(options: Options, configuration: Configuration, web_config: WebConfigFil
         return 1
     signals = _Signals()
     exporter = Exporter(options, configuration)
+    open_files = raise_limit()
     server = web_server.WebServer(
-        web.Application(exporter.routes), sockets, options.max_requests, web_config
+        web.Application(exporter.routes),
+        sockets,
+        options.max_requests,
+        web_config,
+        min(MAX_CONNECTIONS, max(1, open_files // SHARE_OF_CLIENTS)),
     )
     server.start()
     # A first look at once, so that what is missing is in the log before anyone scrapes and the

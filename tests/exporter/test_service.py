@@ -129,30 +129,48 @@ def test_address_in_use_is_exit_1_and_one_line(stand_in, tmp_path):
     assert "--web.listen-address" in result.stderr
 
 
-@pytest.mark.parametrize("redirection", ["2>/dev/full", ">&- 2>&-"])
-def test_log_that_cannot_be_written_costs_no_figure(redirection):
-    port = free_port()
-    flags = (
-        f"--gpu.backend none --web.listen-address 127.0.0.1:{port} --vllm.url http://127.0.0.1:9"
-    )
-    process = subprocess.Popen(
-        ["sh", "-c", f"exec {sys.executable} -m exporter {flags} {redirection}"], cwd=ROOT
-    )
-    try:
+class Shell(Running):
+    """Starts the exporter through a shell, which takes something away from it first."""
+
+    def __init__(self, before="", after=""):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        flags = f"--web.listen-address 127.0.0.1:{self.port} --vllm.url http://127.0.0.1:9"
+        command = f"{before} exec {sys.executable} -m exporter --gpu.backend none {flags} {after}"
+        self.process = subprocess.Popen(["sh", "-c", command], cwd=ROOT)
+
+    def __enter__(self):
         deadline = time.monotonic() + 15
-        page = ""
-        while not page:
-            assert process.poll() is None
+        while True:
+            assert self.process.poll() is None
             assert time.monotonic() < deadline
             with contextlib.suppress(OSError):
-                page = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+                self.get("/-/ready")
+                return self
             time.sleep(0.02)
-        assert 'state="unreachable"} 1.0' in page
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(15) == 0
-    finally:
-        process.kill()
-        process.wait()
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", ">&- 2>&-"])
+def test_log_that_cannot_be_written_costs_no_figure(redirection):
+    with Shell(after=redirection) as running:
+        assert 'state="unreachable"} 1.0' in running.get("/metrics")[1]
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(15) == 0
+
+
+@pytest.mark.parametrize("limits", ["ulimit -Sn 48;", "ulimit -Sn 64; ulimit -Hn 64;"])
+def test_flood_of_connections_does_not_use_up_all_files(limits, tmp_path):
+    log = tmp_path / "log"
+    with Shell(limits, f"2>{log}") as running, contextlib.ExitStack() as clients:
+        for _ in range(200):
+            clients.enter_context(socket.create_connection(("127.0.0.1", running.port), 10))
+        for _ in range(3):
+            assert 'state="unreachable"} 1.0' in running.get("/metrics")[1]
+        assert "library" not in log.read_text()
 
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".test", "999.1.1.1", "[zz]"])
