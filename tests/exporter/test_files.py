@@ -131,6 +131,12 @@ def test_token_that_is_no_file_any_more(wrong):
     one_line(caught, path, says)
 
 
+def test_authority_that_is_no_file_any_more(wrong):
+    path, says = wrong
+    with pytest.raises(OSError, match=says):
+        HTTPFetcher(Server("s", "https://127.0.0.1:9", ca_file=path))
+
+
 @pytest.mark.parametrize("token", [b"", b" \n", b"a\nb", b"\xff", b"a\0b"])
 def test_token_that_cannot_be_sent(tmp_path, token):
     path = tmp_path / "token"

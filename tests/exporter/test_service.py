@@ -214,6 +214,7 @@ def test_file_is_read_again_and_a_bad_one_refused_whole(run, stand_in, helpers, 
     path.write_text(servers(("first", vllm.url), ("second", vllm.url)))
     assert again() in (None, (200, "Reloaded.\n"))
     running.until(lambda: 'vllm_exporter_upstream_up{server="second"} 1.0' in shown())
+    assert "servers 'first' and 'second' have one URL" in running.log.read_text()
 
     path.write_text(servers(("third", vllm.url)) + "  - {name: broken}\n")
     answer = again()
