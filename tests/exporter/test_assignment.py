@@ -4,7 +4,7 @@ import pytest
 
 from exporter.assignment import assign, entries, parse_selection
 from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
-from exporter.gpu import GPU, GPUError, GPUSnapshot
+from exporter.gpu import GPU, GPUError, GPUSnapshot, Identity
 from exporter.options import Server
 
 U = ["8f1bd4a2-7f7a-4a33-9e34-0000000000a0", "8f1bd4a2-7f7a-4a33-9e34-0000000000b1"]
@@ -138,6 +138,15 @@ def test_one_server_of_which_nobody_said_has_all_and_several_have_none(helpers):
     one = [Server("a", "http://a")]
     assert mapped(one, helpers) == [("a", "0"), ("a", "1"), ("a", "2")]
     assert mapped([*one, Server("b", "http://b")], helpers) == []
+
+
+def test_gpu_that_is_not_on_the_host_is_told_once_and_a_lost_one_is_not(helpers, log_lines):
+    snapshot = GPUSnapshot("d", GPUS[:1], lost=(Identity("1", f"GPU-{U[1]}"),))
+    servers = [Server("a", "http://a", gpus="0,1,7"), Server("b", "http://b", gpus=f"GPU-{U[1]}")]
+    collector = AssignmentCollector(lambda: servers, lambda: snapshot)
+    for _ in range(3):
+        collector.collect(1.0)
+    assert [(line["server"], line["gpus"]) for line in log_lines] == [("a", "7")]
 
 
 def test_no_reading_no_map(helpers):
