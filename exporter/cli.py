@@ -85,10 +85,9 @@ def command(
         gpu_backend=gpu_backend,
         gpu_extras=gpu_collect,
         simulated_file=gpu_simulated_file,
+        servers_given=bool(vllm_url or server_name or server_gpus),
     )
     configuration, web_config = _read(options, web_config_file)
-    if vllm_url and configuration.servers != servers:
-        raise click.UsageError("servers are given by --vllm.url and in --config.file: give one")
     for line in (
         *advice.on_window(cache_window),
         *advice.on_flags(servers),
@@ -114,11 +113,7 @@ def _read(
         click.UsageError: One cannot be used.
     """
     try:
-        configuration = (
-            config.load(options.config_file, options.servers, options.timeout_seconds)
-            if options.config_file
-            else config.Configuration(options.servers, None)
-        )
+        configuration = config.of(options)
         web_config = WebConfigFile(web_config_file) if web_config_file else None
         if options.simulated_file:
             simulated.load(options.simulated_file)

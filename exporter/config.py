@@ -30,6 +30,7 @@ from exporter.fetcher import tls_context
 from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.options import (
     MAX_SERVERS,
+    Options,
     ProbePolicy,
     Server,
     default_server_name,
@@ -37,7 +38,7 @@ from exporter.options import (
     parse_server_name,
     parse_url,
 )
-from exporter.yaml_document import Document, FaultError, KeyPath, read_document
+from exporter.yaml_document import Document, DocumentError, FaultError, KeyPath, read_document
 
 T = TypeVar("T")
 
@@ -59,6 +60,23 @@ class Configuration:
 
     servers: tuple[Server, ...]
     probe: ProbePolicy | None
+
+
+def of(options: Options) -> Configuration:
+    """Return what flags and the file that they name say together.
+
+    Raises:
+        DocumentError: See `load`; or the file names servers and flags do so too.
+    """
+    if options.config_file is None:
+        return Configuration(options.servers, None)
+    configuration = load(options.config_file, options.servers, options.timeout_seconds)
+    if options.servers_given and configuration.servers != options.servers:
+        raise DocumentError(
+            f"{options.config_file}: names servers, and --vllm.url, --server.name or --server.gpus "
+            "does so too: give one"
+        )
+    return configuration
 
 
 def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Configuration:

@@ -115,6 +115,7 @@ class Options:
         gpu_backend: What reads the GPUs.
         gpu_extras: Costly readings to make: ``energy``, ``pcie``.
         simulated_file: What the simulated GPUs are, for that backend.
+        servers_given: Whether flags say anything of servers, which no file may then name.
     """
 
     servers: tuple[Server, ...]
@@ -128,6 +129,7 @@ class Options:
     gpu_backend: GPUBackend
     gpu_extras: frozenset[str]
     simulated_file: Path | None
+    servers_given: bool = False
 
 
 def parse_duration(text: str) -> float:

@@ -6,7 +6,6 @@ import signal
 import socket
 import threading
 from collections.abc import Sequence
-from types import FrameType
 
 import structlog
 
@@ -80,10 +79,7 @@ class Exporter:
         return ServerCollector([server], self._options.window_seconds)
 
     def _load(self) -> Configuration:
-        options = self._options
-        if options.config_file is None:
-            return Configuration(options.servers, None)
-        configuration = config.load(options.config_file, options.servers, options.timeout_seconds)
+        configuration = config.of(self._options)
         for line in advice.on_servers(configuration.servers):
             log.warning(line)
         return configuration
@@ -94,26 +90,25 @@ class Exporter:
 
 
 class _Signals:
-    """Signals, turned into things that the main thread finds when it looks."""
+    """Signals, held back until the main thread asks for them.
+
+    Not taken by handlers: one can interrupt another, or the main thread, while it holds the lock
+    that it needs itself, and a flood of SIGHUP would then end all that the process does.
+    """
+
+    _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
+    _ALL = _STOP | {signal.SIGHUP}
 
     def __init__(self) -> None:
-        self.stop = False
-        self.reload = False
-        self._wake = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._on_signal)
+        # Threads that are started later hold them back as well.
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._ALL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-    def wait(self) -> None:
-        """Return when there was a signal."""
-        self._wake.wait()
-        self._wake.clear()
-
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGHUP:
-            self.reload = True
-        else:
-            self.stop = True
-        self._wake.set()
+    def stops(self) -> bool:
+        """Wait for a signal; tell whether it ends the process, else it is one to reload."""
+        came = signal.sigwait(self._ALL)
+        # Of several the lowest number comes first, SIGHUP before all.
+        return came in self._STOP or not self._STOP.isdisjoint(signal.sigpending())
 
 
 def run(options: Options, configuration: Configuration, web_config: WebConfigFile | None) -> int:
@@ -151,14 +146,11 @@ def run(options: Options, configuration: Configuration, web_config: WebConfigFil
         servers=",".join(server.name for server in configuration.servers),
         version=__version__,
     )
-    while not signals.stop:
-        signals.wait()
-        if signals.reload:
-            signals.reload = False
-            if exporter.configuration:
-                exporter.configuration.reload()
-            else:
-                log.info("nothing to read again: there is no --config.file")
+    while not signals.stops():
+        if exporter.configuration:
+            exporter.configuration.reload()
+        else:
+            log.info("nothing to read again: there is no --config.file")
     server.stop()
     exporter.close()
     log.info("stopped")

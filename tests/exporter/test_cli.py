@@ -206,8 +206,9 @@ def test_file_replaces_the_default_server_but_not_those_of_flags(started, capsys
     path.write_text("servers: [{url: 'http://a'}]")
     _, (_, configuration, _) = started("--config.file", str(path))
     assert [s.name for s in configuration.servers] == ["a:80"]
-    assert started("--config.file", str(path), "--vllm.url", "http://b")[0] == 2
-    assert "give one" in capsys.readouterr().err
+    for flag in ("--vllm.url=http://b", "--server.name=b", "--server.gpus=0"):
+        assert started("--config.file", str(path), flag)[0] == 2
+        assert "give one" in capsys.readouterr().err
     path.write_text("probe: {allow: ['http://c']}")
     _, (_, configuration, _) = started("--config.file", str(path), "--vllm.url", "http://b")
     assert [s.name for s in configuration.servers] == ["b:80"]

@@ -231,6 +231,18 @@ def test_file_is_read_again_and_a_bad_one_refused_whole(run, stand_in, helpers, 
     assert 'server="second"' not in shown()
 
 
+def test_file_that_comes_to_name_servers_is_refused_if_flags_do(run, stand_in, helpers, tmp_path):
+    vllm = stand_in(helpers.always(helpers.answer(PAGE)))
+    path = tmp_path / "config.yml"
+    path.write_text(f"probe: {{allow: ['{vllm.url}']}}")
+    flags = ["--vllm.url", vllm.url, "--server.name", "chat"]
+    running = run("--config.file", str(path), "--web.enable-lifecycle", *flags)
+    path.write_text(servers(("other", vllm.url)))
+    status, text = running.get("/-/reload", "POST")
+    assert (status, "give one" in text) == (500, True)
+    assert 'vllm_exporter_upstream_up{server="chat"} 1.0' in running.get("/metrics")[1]
+
+
 def test_flood_of_reloads_by_both_ways_ends_with_the_last_file(run, stand_in, helpers, tmp_path):
     vllm = stand_in(helpers.always(helpers.answer(PAGE)))
     path = tmp_path / "config.yml"
@@ -245,6 +257,30 @@ def test_flood_of_reloads_by_both_ways_ends_with_the_last_file(run, stand_in, he
         assert status == (200 if number % 2 else 500)
         assert running.get("/metrics")[0] == 200
     running.until(lambda: 'upstream_up{server="s29"} 1.0' in running.get("/metrics")[1])
+    assert "Traceback" not in running.log.read_text()
+
+
+def test_flood_of_sighup_neither_ends_the_process_nor_keeps_it_from_ending(run):
+    running = run("--vllm.url", "http://127.0.0.1:9")
+    for _ in range(5_000):
+        running.process.send_signal(signal.SIGHUP)
+    assert running.get("/-/healthy")[0] == 200
+    running.until(lambda: "no --config.file" in running.log.read_text())
+    over = threading.Event()
+
+    def flood():
+        while not over.is_set():
+            running.process.send_signal(signal.SIGHUP)
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    try:
+        running.process.send_signal(signal.SIGTERM)
+        running.until(lambda: "msg=stopped" in running.log.read_text())
+    finally:
+        over.set()
+        flooding.join()
+    assert running.process.wait(15) == 0
     assert "Traceback" not in running.log.read_text()
 
 
