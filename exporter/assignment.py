@@ -11,6 +11,11 @@ from exporter.gpu import GPU
 _ORDINAL = re.compile(r"[+-]?[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PREFIXES = ("GPU-", "MIG-")
+_NONE = ("", "NoDevFiles")
+"""Values with which CUDA is told to use no GPU."""
+
+_WORD = re.compile(r"-1|[0-9]{1,4}|(?:GPU|MIG)-[!-~]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""An entry that somebody can have meant; with -1 CUDA's lists are ended."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,34 @@ def assign(gpus: Sequence[GPU], selection: str | None) -> Assignment:
         elif gpu not in found:
             found.append(gpu)
     return Assignment(tuple(found), tuple(unresolved))
+
+
+def parse_selection(text: str) -> str:
+    """Return ``text`` if CUDA would take every entry of it; empty text stands for no GPU.
+
+    `entries` reads what CUDA reads and is silent on the rest; who writes a list means all of it.
+
+    Raises:
+        ValueError: It would not; the message is one line.
+    """
+    if text.strip() in _NONE:
+        return ""
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if not _WORD.fullmatch(word):
+            raise ValueError(
+                f"{word[:40]!r} in {text[:80]!r} is no GPU: write indices (0,1) or UUIDs as "
+                "nvidia-smi -L shows them"
+            )
+    read = entries(text)
+    meant = words[: words.index("-1")] if "-1" in words else words
+    if not read and meant:
+        raise ValueError(f"{text[:80]!r} has a GPU twice: CUDA would then use none at all")
+    if len(read) < len(meant):
+        raise ValueError(
+            f"{text[:80]!r} mixes indices and UUIDs: CUDA would stop at the first of another kind"
+        )
+    return text
 
 
 def entries(selection: str) -> list[int | str]:

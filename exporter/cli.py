@@ -1,35 +1,32 @@
-"""The command line: flags in the manner of Prometheus, each also as an environment variable."""
+"""The command: flags checked against each other, files read, and the exporter started."""
 
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
+import structlog
 
-from exporter import __version__, config, log, service
+from exporter import advice, config, log, service
 from exporter.environment import PREFIX, unknown_variable
+from exporter.flags import flags
+from exporter.gpu import GPUError, simulated
 from exporter.options import (
-    DEFAULT_PORT,
     DEFAULT_URL,
     GPU_EXTRAS,
+    MAX_SERVERS,
     GPUBackend,
     ListenAddress,
     Options,
     Server,
     default_server_name,
-    parse_duration,
-    parse_extras,
-    parse_listen_address,
-    parse_path,
-    parse_server_name,
-    parse_url,
 )
-from exporter.parameters import Parsed
 from exporter.web_config import WebConfigError, WebConfigFile
 from exporter.yaml_document import DocumentError
+
+logger = structlog.get_logger()
 
 
 @click.command(
@@ -43,135 +40,7 @@ from exporter.yaml_document import DocumentError
     "capitals with underscores, as in VLLM_EXPORTER_CACHE_WINDOW=10m; blanks separate several "
     "values. Flags win. SIGHUP makes the exporter read --config.file again.",
 )
-@click.option(
-    "--vllm.url",
-    "vllm_url",
-    type=Parsed("URL", parse_url),
-    multiple=True,
-    help=f"Root of a vLLM server; may be repeated.  [default: {DEFAULT_URL}]",
-    show_default=False,
-)
-@click.option(
-    "--vllm.timeout",
-    "vllm_timeout",
-    type=Parsed("DURATION", parse_duration),
-    default="5s",
-    help="Longest wait for a vLLM page; Prometheus' own scrape timeout bounds it too.",
-)
-@click.option(
-    "--server.name",
-    "server_name",
-    type=Parsed("NAME", parse_server_name),
-    multiple=True,
-    help="Value of the label server; once for each --vllm.url, in its order.  "
-    "[default: host:port of the URL]",
-    show_default=False,
-)
-@click.option(
-    "--server.gpus",
-    "server_gpus",
-    multiple=True,
-    metavar="LIST",
-    help="GPUs of the server, for vllm:server_gpu_info: indices, UUIDs or a value of "
-    "CUDA_VISIBLE_DEVICES; once for each --vllm.url.  [default: all, if there is one server]",
-    show_default=False,
-)
-@click.option(
-    "--config.file",
-    "config_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="YAML file with servers (name, url, headers, bearer_token_file, ca_file, timeout, gpus) "
-    "and with the targets that /probe may fetch (probe: allow: […]).",
-)
-@click.option(
-    "--config.check",
-    "config_check",
-    is_flag=True,
-    help="Check the flags and the files that they name, and exit: 0 if all is well, else 2.",
-)
-@click.option(
-    "--web.listen-address",
-    "web_listen_address",
-    type=Parsed("ADDRESS", parse_listen_address),
-    multiple=True,
-    default=[f":{DEFAULT_PORT}"],
-    help="Where to serve: :18000, 127.0.0.1:18000 or [::1]:18000; may be repeated.",
-)
-@click.option(
-    "--web.telemetry-path",
-    "web_telemetry_path",
-    type=Parsed("PATH", parse_path),
-    default="/metrics",
-    help="Path of the metrics page.",
-)
-@click.option(
-    "--web.config.file",
-    "web_config_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="TLS, basic authentication and rate limit, in the format of Prometheus' exporter-toolkit; "
-    "read again when it changes.",
-)
-@click.option(
-    "--web.enable-lifecycle",
-    "web_enable_lifecycle",
-    is_flag=True,
-    help="Let POST /-/reload make the exporter read --config.file again.",
-)
-@click.option(
-    "--web.max-requests",
-    "web_max_requests",
-    type=click.IntRange(1, 1000),
-    default=40,
-    help="Most requests that are worked on at once; more are answered 503.",
-)
-@click.option(
-    "--cache.window",
-    "cache_window",
-    type=Parsed("DURATION", parse_duration),
-    default="5m",
-    help="Trailing window of the hit rates.",
-)
-@click.option(
-    "--gpu.backend",
-    "gpu_backend",
-    type=click.Choice(["auto", "nvml", "amd", "simulated", "none"]),
-    default="auto",
-    help="What reads the GPUs. auto is nvml; amd needs ROCm's amdsmi and has not been tried on a "
-    "card yet; simulated shows made-up GPUs and says so.",
-)
-@click.option(
-    "--gpu.collect",
-    "gpu_collect",
-    type=Parsed("LIST", parse_extras),
-    default="",
-    help="Readings that cost more than all others together, separated by commas: energy (3 ms a "
-    "GPU at each scrape), pcie (40 ms).",
-    show_default=False,
-)
-@click.option(
-    "--gpu.simulated-file",
-    "gpu_simulated_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help='For --gpu.backend simulated: JSON, read anew at each scrape: {"gpus": [{"name": "…", '
-    '"total_bytes": 0, "reserved_bytes": 0, "used_bytes": 0}]}.',
-)
-@click.option(
-    "--log.level",
-    "log_level",
-    type=click.Choice(["debug", "info", "warn", "error"]),
-    default="info",
-    help="Least severe events to log.",
-)
-@click.option(
-    "--log.format",
-    "log_format",
-    type=click.Choice(["logfmt", "json"]),
-    default="logfmt",
-    help="Form of a log line.",
-)
-@click.version_option(
-    __version__, message=f"vllm-exporter, version %(version)s (Python {platform.python_version()})"
-)
+@flags
 def command(
     vllm_url: tuple[str, ...],
     vllm_timeout: float,
@@ -192,7 +61,7 @@ def command(
     log_format: log.LogFormat,
 ) -> int:
     """Serve the prefix-cache hit rate of vLLM servers and the memory of this host's GPUs."""
-    names = [parameter.name or "" for parameter in command.params]
+    names = [flag.name or "" for flag in command.params if getattr(flag, "allow_from_autoenv", 0)]
     if unknown := unknown_variable(os.environ, names):
         raise click.UsageError(unknown)
     if gpu_simulated_file and gpu_backend != "simulated":
@@ -216,18 +85,15 @@ def command(
         gpu_backend=gpu_backend,
         gpu_extras=gpu_collect,
         simulated_file=gpu_simulated_file,
+        servers_given=bool(vllm_url or server_name or server_gpus),
     )
-    try:
-        configuration = (
-            config.load(config_file, servers, vllm_timeout)
-            if config_file
-            else config.Configuration(servers, None)
-        )
-        web_config = WebConfigFile(web_config_file) if web_config_file else None
-    except (DocumentError, WebConfigError) as error:
-        raise click.UsageError(str(error)) from error
-    if vllm_url and configuration.servers != servers:
-        raise click.UsageError("servers are given by --vllm.url and in --config.file: give one")
+    configuration, web_config = _read(options, web_config_file)
+    for line in (
+        *advice.on_window(cache_window),
+        *advice.on_flags(servers),
+        *advice.on_servers(configuration.servers),
+    ):
+        logger.warning(line)
     if config_check:
         count = len(configuration.servers)
         click.echo(
@@ -238,6 +104,24 @@ def command(
     return service.run(options, configuration, web_config)
 
 
+def _read(
+    options: Options, web_config_file: Path | None
+) -> tuple[config.Configuration, WebConfigFile | None]:
+    """Read all files that flags name, whether to check them or to start.
+
+    Raises:
+        click.UsageError: One cannot be used.
+    """
+    try:
+        configuration = config.of(options)
+        web_config = WebConfigFile(web_config_file) if web_config_file else None
+        if options.simulated_file:
+            simulated.load(options.simulated_file)
+    except (DocumentError, WebConfigError, GPUError) as error:
+        raise click.UsageError(str(error)) from error
+    return configuration, web_config
+
+
 def _servers(
     urls: Sequence[str], names: Sequence[str], gpus: Sequence[str], timeout_seconds: float
 ) -> tuple[Server, ...]:
@@ -246,6 +130,8 @@ def _servers(
             raise click.UsageError(
                 f"{len(values)} {flag} for {len(urls)} --vllm.url: give one for each, or none"
             )
+    if len(urls) > MAX_SERVERS:
+        raise click.UsageError(f"{len(urls)} --vllm.url: one exporter takes {MAX_SERVERS} at most")
     servers = tuple(
         Server(
             name=names[position] if names else default_server_name(url),

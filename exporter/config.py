@@ -23,9 +23,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
+from exporter.assignment import parse_selection
 from exporter.fetcher import tls_context
+from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.options import (
+    MAX_SERVERS,
+    Options,
     ProbePolicy,
     Server,
     default_server_name,
@@ -33,7 +38,7 @@ from exporter.options import (
     parse_server_name,
     parse_url,
 )
-from exporter.yaml_document import Document, FaultError, KeyPath, read_document
+from exporter.yaml_document import Document, DocumentError, FaultError, KeyPath, read_document
 
 T = TypeVar("T")
 
@@ -57,6 +62,23 @@ class Configuration:
     probe: ProbePolicy | None
 
 
+def of(options: Options) -> Configuration:
+    """Return what flags and the file that they name say together.
+
+    Raises:
+        DocumentError: See `load`; or the file names servers and flags do so too.
+    """
+    if options.config_file is None:
+        return Configuration(options.servers, None)
+    configuration = load(options.config_file, options.servers, options.timeout_seconds)
+    if options.servers_given and configuration.servers != options.servers:
+        raise DocumentError(
+            f"{options.config_file}: names servers, and --vllm.url, --server.name or --server.gpus "
+            "does so too: give one"
+        )
+    return configuration
+
+
 def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Configuration:
     """Return the configuration in ``path``.
 
@@ -69,11 +91,17 @@ def load(path: Path, fallback: tuple[Server, ...], timeout_seconds: float) -> Co
         DocumentError: The file, or one that it names, cannot be used; one line with line and key.
     """
     document = read_document(path)
+    if not document.mapping(()):
+        # While a file is written anew it is empty for a moment, which names no other servers.
+        raise FaultError(document, (), "the file names neither servers nor probe")
     document.only((), frozenset({"servers", "probe"}))
     files = _Files(document, path.parent, timeout_seconds)
     entries = document.value(("servers",))
     if entries is None:
         servers = fallback
+    elif isinstance(entries, list) and len(entries) > MAX_SERVERS:
+        problem = f"has {len(entries)} entries: one exporter takes {MAX_SERVERS} at most"
+        raise FaultError(document, ("servers",), problem)
     elif isinstance(entries, list):
         servers = tuple(files.server(("servers", position)) for position in range(len(entries)))
     else:
@@ -113,12 +141,17 @@ class _Files:
         if not allow:
             raise FaultError(document, path, "has no allow: list the targets that may be fetched")
         for position, pattern in enumerate(allow):
+            where = (*path, "allow", position)
             try:
-                parse_url(pattern.replace("*", "x"))
+                url = urlsplit(parse_url(pattern.replace("*", "x")))
             except ValueError as error:
+                raise FaultError(document, where, f"is wrong: {error}") from error
+            if "*" in urlsplit(pattern).path:
+                raise FaultError(document, where, "is wrong: a star stands for part of a host only")
+            if url.username is not None or url.query:
                 raise FaultError(
-                    document, (*path, "allow", position), f"is wrong: {error}"
-                ) from error
+                    document, where, "is wrong: a target has no login and no query of its own"
+                )
         template = self._fetched(path, "probe", "https://localhost", None)
         return ProbePolicy(tuple(pattern.rstrip("/") for pattern in allow), template)
 
@@ -129,6 +162,13 @@ class _Files:
         if token and any(header.lower() == "authorization" for header, _ in headers):
             raise FaultError(
                 self._document, (*path, "bearer_token_file"), "and a header Authorization: give one"
+            )
+        login = token or any(header.lower() == "authorization" for header, _ in headers)
+        if login and urlsplit(url).username is not None:
+            raise FaultError(
+                self._document,
+                (*path, "url"),
+                "has a user name, and there is another login: give one",
             )
         server = Server(
             name=name,
@@ -164,7 +204,7 @@ class _Files:
             return None
         file = self._base / text
         try:
-            file.read_bytes()
+            read_file(file, MAX_CERTIFICATES_MIB)
         except OSError as error:
             raise FaultError(
                 self._document, path, f"cannot be read: {file} ({error.strerror})"
@@ -173,7 +213,7 @@ class _Files:
 
     def _headers(self, path: KeyPath) -> tuple[tuple[str, str], ...]:
         where = (*path, "headers")
-        headers = []
+        headers: list[tuple[str, str]] = []
         for name in self._document.mapping(where):
             value = self._document.string((*where, name))
             # The value is left out of the message: it may be a secret.
@@ -181,6 +221,8 @@ class _Files:
                 raise FaultError(self._document, (*where, name), "is no name of a header to send")
             if value is None or not _HEADER_VALUE.fullmatch(value):
                 raise FaultError(self._document, (*where, name), "must be one line of text")
+            if name.lower() in (other.lower() for other, _ in headers):
+                raise FaultError(self._document, (*where, name), "is there twice")
             headers.append((name, value))
         return tuple(headers)
 
@@ -188,10 +230,15 @@ class _Files:
         where = (*path, "gpus")
         value = self._document.value(where)
         if value is None or isinstance(value, str):
-            return value
+            return self._parsed(where, parse_selection)
         entries = value if isinstance(value, list) else [value]
-        if not all(isinstance(e, int | str) and not isinstance(e, bool) for e in entries):
+        if not all(
+            isinstance(e, int | str) and not isinstance(e, bool) and e != "" for e in entries
+        ):
             raise FaultError(
                 self._document, where, 'must be indices or UUIDs of GPUs: write [0, 1] or "0,1"'
             )
-        return ",".join(str(entry) for entry in entries)
+        try:
+            return parse_selection(",".join(str(entry) for entry in entries))
+        except ValueError as error:
+            raise FaultError(self._document, where, f"is wrong: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +12,9 @@ from exporter.generations import Cache, CounterNames
 
 MAX_LABEL_CHARACTERS = 1024
 """Longest model name that is passed on: a label is no place for a whole configuration."""
+
+MAX_VALUE = 1e18
+"""No server counts so far, and sums of a few such values still are numbers."""
 
 _CACHING_OFF = -1.0
 """What the V0 engine's hit-rate gauge shows without prefix caching."""
@@ -127,8 +129,7 @@ def _sensible(sample: Sample) -> bool:
     if sample.name == generations.HIT_RATE_GAUGE and sample.value == _CACHING_OFF:
         return True
     return (
-        math.isfinite(sample.value)
-        and sample.value >= 0
+        0 <= sample.value <= MAX_VALUE
         and len(sample.labels.get("model_name", "")) <= MAX_LABEL_CHARACTERS
         and len(sample.labels.get("engine", "")) <= MAX_LABEL_CHARACTERS
     )

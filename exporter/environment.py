@@ -22,10 +22,11 @@ def unknown_variable(environment: Mapping[str, str], flags: Iterable[str]) -> st
     Returns:
         Empty if there is none.
     """
-    known = {f"{PREFIX}_{flag.upper()}" for flag in flags}
+    known = [flag.upper() for flag in flags]
     for name in sorted(environment):
-        if name.startswith(f"{PREFIX}_") and name not in known and not _OF_SERVICES.search(name):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f": did you mean {near[0]}?" if near else ""
+        flag = name.removeprefix(f"{PREFIX}_")
+        if flag != name and flag not in known and not _OF_SERVICES.search(name):
+            near = difflib.get_close_matches(flag, known, n=1)
+            hint = f": did you mean {PREFIX}_{near[0]}?" if near else ""
             return f"no flag for the environment variable {name}{hint}"
     return ""

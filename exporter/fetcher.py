@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from exporter.bodies import BodyError, read_body
 from exporter.exposition import OPENMETRICS
+from exporter.files import MAX_CERTIFICATES_MIB, read_file
 from exporter.options import Server
 from exporter.upstream import (
     Body,
@@ -153,9 +154,9 @@ class HTTPFetcher:
             return {}
         try:
             # Read each time: tokens that a platform hands out are replaced every hour or so.
-            return {"Authorization": f"Bearer {path.read_text(encoding='ascii').strip()}"}
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not text"
+            return {"Authorization": f"Bearer {_token(path)}"}
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "must hold one line of plain text"
             raise UpstreamError(
                 State.UNAUTHORIZED, f"cannot read bearer_token_file {path} ({reason})"
             ) from error
@@ -170,13 +171,23 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     Raises:
         OSError: The CA file cannot be read, or holds no certificate (ssl.SSLError).
     """
-    return ssl.create_default_context(cafile=ca_file) if ca_file else _system_context()
+    if ca_file is None:
+        return _system_context()
+    read_file(ca_file, MAX_CERTIFICATES_MIB)  # OpenSSL would wait for a FIFO
+    return ssl.create_default_context(cafile=ca_file)
 
 
 @lru_cache(maxsize=1)
 def _system_context() -> ssl.SSLContext:
     # The system's certificates take 10 ms and some MiB to load: once for all servers.
     return ssl.create_default_context()
+
+
+def _token(path: Path) -> str:
+    token = read_file(path).decode("ascii").strip()
+    if not token or not token.isprintable():
+        raise ValueError
+    return token
 
 
 def _userinfo(url: str) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import sys
-from typing import Literal
+from typing import Literal, TextIO, cast
 
 import structlog
 
@@ -39,7 +41,7 @@ def configure(level: str, log_format: LogFormat) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, _Sink(sys.stderr))),
         cache_logger_on_first_use=False,
     )
     # What libraries say below a warning is not for operators, except about clients at debug.
@@ -47,6 +49,30 @@ def configure(level: str, log_format: LogFormat) -> None:
     if threshold <= logging.DEBUG:
         for name in _CLIENT_LOGGERS:
             logging.getLogger(name).setLevel(logging.DEBUG)
+
+
+class _Sink(io.TextIOBase):
+    """A stream of which nobody notices that it cannot be written to.
+
+    A full disk, or a reader that is gone, costs lines of the log; figures are worth more.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        """Take the stream; None where the process was started without one."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write ``text`` if that can be done."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):  # ValueError: it is closed
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what waits if that can be done."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.flush()
 
 
 class _Forwarder(logging.Handler):

@@ -21,11 +21,26 @@ DEFAULT_PORT = 18000
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT_SECONDS = 5.0
 
+MAX_SERVERS = 1024
+"""Most servers of one exporter: each is asked in a thread of its own."""
+
+OWN_PATHS = {
+    "/": "the landing page",
+    "/probe": "the page of probes",
+    "/-/healthy": "the health check",
+    "/-/ready": "the health check",
+    "/-/reload": "the reload",
+}
+"""What answers at other paths than the metrics page's."""
+
+MAX_DURATION_SECONDS = 366 * 86400.0
+"""Longest duration that is believed; what waits cannot count to a much longer one."""
+
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(?:\d+(?:ms|[smhd]))+")
-_DURATION_PART = re.compile(r"(\d+)(ms|[smhd])")
+_DURATION = re.compile(r"(?:[0-9]{1,15}(?:ms|[smhd]))+")
+_DURATION_PART = re.compile(r"([0-9]+)(ms|[smhd])")
 _LISTEN_ADDRESS = re.compile(
-    r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\[\]/]*)):(?P<port>\d+)"
+    r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[\w.-]*)):(?P<port>[0-9]{1,9})", re.ASCII
 )
 _MAX_PORT = 65535
 _MAX_NAME_CHARACTERS = 256
@@ -100,6 +115,7 @@ class Options:
         gpu_backend: What reads the GPUs.
         gpu_extras: Costly readings to make: ``energy``, ``pcie``.
         simulated_file: What the simulated GPUs are, for that backend.
+        servers_given: Whether flags say anything of servers, which no file may then name.
     """
 
     servers: tuple[Server, ...]
@@ -113,6 +129,7 @@ class Options:
     gpu_backend: GPUBackend
     gpu_extras: frozenset[str]
     simulated_file: Path | None
+    servers_given: bool = False
 
 
 def parse_duration(text: str) -> float:
@@ -122,10 +139,12 @@ def parse_duration(text: str) -> float:
         ValueError: The text is no duration or is zero; the message is one line.
     """
     if not _DURATION.fullmatch(text):
-        raise ValueError(f"{text!r} is no duration: write 30s, 5m or 1h30m")
+        raise ValueError(f"{text[:40]!r} is no duration: write 30s, 5m or 1h30m")
     seconds = sum(int(n) * _UNITS[unit] for n, unit in _DURATION_PART.findall(text))
     if seconds <= 0:
         raise ValueError(f"{text!r} is no time at all: write 30s, 5m or 1h30m")
+    if seconds > MAX_DURATION_SECONDS:
+        raise ValueError(f"{text!r} is more than a year: write 30s, 5m or 1h30m")
     return seconds
 
 
@@ -147,6 +166,8 @@ def parse_listen_address(text: str) -> ListenAddress:
 def parse_url(text: str) -> str:
     """Return ``text`` without a trailing slash if it is an http or https URL with a host.
 
+    User name and password are sent as basic authentication, a query goes along to the page.
+
     Raises:
         ValueError: It is not; the message is one line, without a password that it may hold.
     """
@@ -158,6 +179,10 @@ def parse_url(text: str) -> str:
     if not valid or not _URL_CHARACTERS.fullmatch(text):
         shown = f"{redacted(text)!r} is no URL of a server"
         raise ValueError(f"{shown}: write {DEFAULT_URL}")
+    if "#" in text:
+        raise ValueError(
+            f"{redacted(text)!r} has a part after #, which is never sent: leave it out"
+        )
     return text.rstrip("/")
 
 
@@ -165,9 +190,10 @@ def parse_server_name(text: str) -> str:
     """Return ``text`` if it can be a value of the label ``server``.
 
     Raises:
-        ValueError: It is empty, has a control character or more than 256 characters.
+        ValueError: It is empty, has a control character, more than 256 characters, or a blank at
+            an end.
     """
-    if not 0 < len(text) <= _MAX_NAME_CHARACTERS or not text.isprintable():
+    if not 0 < len(text) <= _MAX_NAME_CHARACTERS or not text.isprintable() or text != text.strip():
         raise ValueError(f"{text[:40]!r} is no name for a server: write one line")
     return text
 
@@ -183,7 +209,9 @@ def parse_extras(text: str) -> frozenset[str]:
     Raises:
         ValueError: There is no such reading.
     """
-    names = frozenset(name.strip() for name in text.split(",") if name.strip())
+    if not text.strip():
+        return frozenset()
+    names = frozenset(name.strip() for name in text.split(","))
     known = frozenset().union(*GPU_EXTRAS.values())
     if names - known:
         raise ValueError(
@@ -198,7 +226,12 @@ def parse_path(text: str) -> str:
     Raises:
         ValueError: It cannot; the message is one line.
     """
-    if not re.fullmatch(r"(/[\w.~-]+)+", text) or text.startswith("/-/"):
+    if text in OWN_PATHS:
+        raise ValueError(f"{text} is the path of {OWN_PATHS[text]}: write /metrics")
+    if text.startswith("/-/"):
+        raise ValueError(f"{text!r} is among the paths kept for management: write /metrics")
+    parts = text.split("/")
+    if not re.fullmatch(r"(/[\w.~-]+)+", text, re.ASCII) or {".", ".."} & set(parts):
         raise ValueError(f"{text!r} is no path for the page: write /metrics")
     return text
 

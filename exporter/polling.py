@@ -13,13 +13,11 @@ from exporter import engine, exposition
 from exporter.catalogue import BUILD_INFO
 from exporter.exposition import TooManyLinesError
 from exporter.generations import READ
+from exporter.options import MAX_SERVERS
 from exporter.upstream import Body, Fetcher, State, UpstreamError, timed_out
 from exporter.workers import SaturatedError, Workers
 
 log = structlog.get_logger()
-
-MAX_SERVERS = 1024
-"""Most that are asked at once."""
 
 _OWN_SERIES = f"{BUILD_INFO.name}{{".encode()
 

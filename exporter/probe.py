@@ -59,7 +59,7 @@ class Prober:
         """Return the families of ``target``, to be had within ``timeout`` seconds.
 
         Raises:
-            RefusedError: The target is none, or not allowed.
+            RefusedError: The target is none, or not allowed, or its CA file is gone.
         """
         url = allowed(target, self.policy)
         began = self._monotonic()
@@ -87,10 +87,15 @@ class Prober:
         server = replace(policy.template, name=default_server_name(url), url=url)
         with self._lock:
             target = self._targets.get(url)
-            if target is None:
-                target = self._targets[url] = _Target(self._open_collector(server))
-            elif target.collector.servers != (server,):
-                target.collector.replace([server])
+            try:
+                if target is None:
+                    target = self._targets[url] = _Target(self._open_collector(server))
+                elif target.collector.servers != (server,):
+                    target.collector.replace([server])
+            except OSError as error:
+                raise RefusedError(
+                    f"probe.ca_file cannot be read any more ({error.strerror}): correct it."
+                ) from error
             self._targets.move_to_end(url)
             while len(self._targets) > MAX_TARGETS:
                 self._targets.popitem(last=False)

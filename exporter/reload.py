@@ -51,13 +51,19 @@ class ConfigurationFile:
             try:
                 self._apply(self._load())
             except (DocumentError, OSError) as error:
-                self._successful = False
-                log.error("configuration refused; the old one stays in force", reason=str(error))
-                return str(error)
+                return self._refuse(str(error))
+            except Exception as error:  # the boundary: a file must not end what runs
+                log.exception("configuration cannot be read; please report this")
+                return self._refuse(f"{type(error).__name__}: {error}")
             self._successful = True
             self._read_at = self._wall()
             log.info("configuration read again")
             return ""
+
+    def _refuse(self, reason: str) -> str:
+        self._successful = False
+        log.error("configuration refused; the old one stays in force", reason=reason)
+        return reason
 
     def collect(self, timeout: float) -> tuple[list[Metric], bool]:  # noqa: ARG002 - it never waits
         """Return the families on the last reading; see `exporter.collectors.Collector`."""

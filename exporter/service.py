@@ -6,11 +6,10 @@ import signal
 import socket
 import threading
 from collections.abc import Sequence
-from types import FrameType
 
 import structlog
 
-from exporter import __version__, config, web, web_server
+from exporter import __version__, advice, config, web, web_server
 from exporter.collectors import Collector, Collectors
 from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
 from exporter.collectors.gpu import GPUCollector
@@ -21,11 +20,13 @@ from exporter.gpu.amd import AMDBackend
 from exporter.gpu.nvml import NVMLBackend
 from exporter.gpu.owners import Owners
 from exporter.gpu.simulated import SimulatedBackend
+from exporter.open_files import SHARE_OF_CLIENTS, raise_limit
 from exporter.options import ListenAddress, Options, Server
 from exporter.probe import Prober
 from exporter.reload import ConfigurationFile
 from exporter.routes import probe_route, reload_route
 from exporter.web_config import WebConfigFile
+from exporter.web_connections import MAX_CONNECTIONS
 
 log = structlog.get_logger()
 
@@ -78,10 +79,10 @@ class Exporter:
         return ServerCollector([server], self._options.window_seconds)
 
     def _load(self) -> Configuration:
-        options = self._options
-        if options.config_file is None:
-            return Configuration(options.servers, None)
-        return config.load(options.config_file, options.servers, options.timeout_seconds)
+        configuration = config.of(self._options)
+        for line in advice.on_servers(configuration.servers):
+            log.warning(line)
+        return configuration
 
     def _apply(self, configuration: Configuration) -> None:
         self._servers.replace(configuration.servers)
@@ -89,26 +90,25 @@ class Exporter:
 
 
 class _Signals:
-    """Signals, turned into things that the main thread finds when it looks."""
+    """Signals, held back until the main thread asks for them.
+
+    Not taken by handlers: one can interrupt another, or the main thread, while it holds the lock
+    that it needs itself, and a flood of SIGHUP would then end all that the process does.
+    """
+
+    _STOP = frozenset({signal.SIGTERM, signal.SIGINT})
+    _ALL = _STOP | {signal.SIGHUP}
 
     def __init__(self) -> None:
-        self.stop = False
-        self.reload = False
-        self._wake = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._on_signal)
+        # Threads that are started later hold them back as well.
+        signal.pthread_sigmask(signal.SIG_BLOCK, self._ALL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-    def wait(self) -> None:
-        """Return when there was a signal."""
-        self._wake.wait()
-        self._wake.clear()
-
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGHUP:
-            self.reload = True
-        else:
-            self.stop = True
-        self._wake.set()
+    def stops(self) -> bool:
+        """Wait for a signal; tell whether it ends the process, else it is one to reload."""
+        came = signal.sigwait(self._ALL)
+        # Of several the lowest number comes first, SIGHUP before all.
+        return came in self._STOP or not self._STOP.isdisjoint(signal.sigpending())
 
 
 def run(options: Options, configuration: Configuration, web_config: WebConfigFile | None) -> int:
@@ -122,8 +122,13 @@ def run(options: Options, configuration: Configuration, web_config: WebConfigFil
         return 1
     signals = _Signals()
     exporter = Exporter(options, configuration)
+    open_files = raise_limit()
     server = web_server.WebServer(
-        web.Application(exporter.routes), sockets, options.max_requests, web_config
+        web.Application(exporter.routes),
+        sockets,
+        options.max_requests,
+        web_config,
+        min(MAX_CONNECTIONS, max(1, open_files // SHARE_OF_CLIENTS)),
     )
     server.start()
     # A first look at once, so that what is missing is in the log before anyone scrapes and the
@@ -141,14 +146,11 @@ def run(options: Options, configuration: Configuration, web_config: WebConfigFil
         servers=",".join(server.name for server in configuration.servers),
         version=__version__,
     )
-    while not signals.stop:
-        signals.wait()
-        if signals.reload:
-            signals.reload = False
-            if exporter.configuration:
-                exporter.configuration.reload()
-            else:
-                log.info("nothing to read again: there is no --config.file")
+    while not signals.stops():
+        if exporter.configuration:
+            exporter.configuration.reload()
+        else:
+            log.info("nothing to read again: there is no --config.file")
     server.stop()
     exporter.close()
     log.info("stopped")
@@ -160,11 +162,11 @@ def _listen(addresses: Sequence[ListenAddress]) -> list[socket.socket] | None:
     for address in addresses:
         try:
             sockets += web_server.listen(address)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a ValueError for a host that is no name
             log.error(
                 "cannot listen: choose another --web.listen-address",
                 address=str(address),
-                reason=error.strerror or str(error),
+                reason=getattr(error, "strerror", None) or str(error),
             )
             return None
     return sockets

@@ -119,6 +119,11 @@ class WebConfigFile:
                     f"{self._path}: tls_server_config cannot come or go while the exporter runs: "
                     "restart it"
                 )
+            if new == WebConfig() != self.current:
+                # While a file is written anew it is empty for a moment, which opens no page.
+                raise WebConfigError(
+                    f"{self._path}: is empty: restart the exporter if everyone may have its pages"
+                )
         except WebConfigError as error:
             log.error("web configuration refused; the old one stays in force", reason=str(error))
             return False
@@ -175,6 +180,10 @@ def _headers(document: Document) -> tuple[tuple[str, str], ...]:
 
 
 def _hash(document: Document, name: str, value: Any) -> bytes:
+    if ":" in name:
+        raise FaultError(
+            document, ("basic_auth_users", name), "can never log in: names have no colon there"
+        )
     # The value is not shown: somebody who writes a password here has not hashed it yet.
     if not isinstance(value, str) or not _BCRYPT.fullmatch(value):
         raise FaultError(
@@ -188,7 +197,9 @@ def _hash(document: Document, name: str, value: Any) -> bytes:
 def _rate_limit(document: Document) -> RateLimit | None:
     document.only(("rate_limit",), frozenset({"interval", "burst"}))
     interval, burst = ("rate_limit", "interval"), ("rate_limit", "burst")
-    text = document.string(interval) or "0"
+    text = document.string(interval)
+    if text is None:
+        raise FaultError(document, interval, "is missing: without it nothing is limited")
     if text in ("0", "0s"):
         return None
     try:

@@ -25,7 +25,7 @@ from exporter.options import ListenAddress
 from exporter.web import Application, Request, Response, plain
 from exporter.web_access import Access
 from exporter.web_config import WebConfigFile
-from exporter.web_connections import Connections
+from exporter.web_connections import MAX_CONNECTIONS, Connections
 from exporter.workers import SaturatedError, Workers
 
 log = structlog.get_logger()
@@ -65,7 +65,7 @@ def listen(address: ListenAddress) -> list[socket.socket]:
         address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
     family, _, _, _, bind_to = found[0]
-    return [socket.create_server(bind_to[:2], family=family, backlog=BACKLOG)]
+    return [socket.create_server(bind_to, family=family, backlog=BACKLOG)]
 
 
 class WebServer:
@@ -77,14 +77,23 @@ class WebServer:
         sockets: Sequence[socket.socket],
         max_requests: int,
         config: WebConfigFile | None = None,
+        max_connections: int = MAX_CONNECTIONS,
     ) -> None:
-        """Take the pages, bound sockets, how many may be worked on at once, and the web config."""
+        """Take what to serve and where.
+
+        Args:
+            application: The pages.
+            sockets: Bound and listening.
+            max_requests: Most that are worked on at once.
+            config: The web configuration.
+            max_connections: Most that are open at once.
+        """
         self._application = application
         self._sockets = sockets
         self._config = config
         self._workers = Workers("request", max_requests)
         self._access = Access()
-        self._connections = Connections()
+        self._connections = Connections(max_connections)
         self._answers: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
         self._loop = asyncio.new_event_loop()

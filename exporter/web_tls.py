@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporter.files import MAX_CERTIFICATES_MIB, read_file
+from exporter.web_tls_words import CIPHERS, CLIENT_AUTH, CURVES, TLS13_CIPHERS, VERSIONS
 from exporter.yaml_document import Document, FaultError, KeyPath
 
 _SECTION = "tls_server_config"
@@ -30,47 +32,6 @@ _KEYS = frozenset(
         "curve_preferences",
     }
 )
-
-_VERSIONS = {
-    "TLS10": ssl.TLSVersion.TLSv1,
-    "TLS11": ssl.TLSVersion.TLSv1_1,
-    "TLS12": ssl.TLSVersion.TLSv1_2,
-    "TLS13": ssl.TLSVersion.TLSv1_3,
-}
-
-_CLIENT_AUTH = {
-    "NoClientCert": ssl.CERT_NONE,
-    "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
-    "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
-}
-"""The two policies that ask for a certificate without verifying it are missing: OpenSSL as Python
-has it always verifies, and a certificate that nobody verified proves nothing."""
-
-_CIPHERS = {
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA": "ECDHE-ECDSA-AES128-SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA": "ECDHE-ECDSA-AES256-SHA",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA": "ECDHE-RSA-AES128-SHA",
-    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA": "ECDHE-RSA-AES256-SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
-    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": "ECDHE-RSA-AES256-GCM-SHA384",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
-    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-RSA-CHACHA20-POLY1305",
-}
-"""Cipher suites of TLS 1.2 that Go's crypto/tls counts as safe, in OpenSSL's names."""
-
-_TLS13_CIPHERS = frozenset(
-    {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
-)
-"""Always on, as in Go: a list of suites does not govern TLS 1.3."""
-
-_CURVES = {
-    "CurveP256": "prime256v1",
-    "CurveP384": "secp384r1",
-    "CurveP521": "secp521r1",
-    "X25519": "X25519",
-}
 
 
 @dataclass(frozen=True)
@@ -121,10 +82,10 @@ def read(document: Document, base: Path) -> TLS | None:
 def _version(document: Document, key: str, default: str) -> ssl.TLSVersion:
     text = document.string((_SECTION, key)) or default
     try:
-        return _VERSIONS[text]
+        return VERSIONS[text]
     except KeyError:
         raise FaultError(
-            document, (_SECTION, key), f"must be one of {', '.join(_VERSIONS)}"
+            document, (_SECTION, key), f"must be one of {', '.join(VERSIONS)}"
         ) from None
 
 
@@ -132,11 +93,11 @@ def _set_ciphers(document: Document, context: ssl.SSLContext) -> None:
     path: KeyPath = (_SECTION, "cipher_suites")
     names = document.strings(path)
     for position, name in enumerate(names):
-        if name not in _CIPHERS and name not in _TLS13_CIPHERS:
+        if name not in CIPHERS and name not in TLS13_CIPHERS:
             raise FaultError(
                 document, (*path, position), f"{name!r} is no cipher suite that is offered"
             )
-    chosen = [_CIPHERS[name] for name in names if name in _CIPHERS]
+    chosen = [CIPHERS[name] for name in names if name in CIPHERS]
     if chosen:
         context.set_ciphers(":".join(chosen))
 
@@ -145,12 +106,12 @@ def _set_curve(document: Document, context: ssl.SSLContext) -> None:
     path: KeyPath = (_SECTION, "curve_preferences")
     names = document.strings(path)
     for position, name in enumerate(names):
-        if name not in _CURVES:
-            raise FaultError(document, (*path, position), f"must be one of {', '.join(_CURVES)}")
+        if name not in CURVES:
+            raise FaultError(document, (*path, position), f"must be one of {', '.join(CURVES)}")
     if len(names) > 1:
         raise FaultError(document, path, "can have one entry: Python's TLS takes no list of curves")
     if names:
-        context.set_ecdh_curve(_CURVES[names[0]])
+        context.set_ecdh_curve(CURVES[names[0]])
 
 
 def _load_certificate(document: Document, base: Path, context: ssl.SSLContext) -> tuple[Path, ...]:
@@ -176,10 +137,10 @@ def _load_certificate(document: Document, base: Path, context: ssl.SSLContext) -
 def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> tuple[Path, ...]:
     path: KeyPath = (_SECTION, "client_auth_type")
     name = document.string(path) or "NoClientCert"
-    if name not in _CLIENT_AUTH:
-        raise FaultError(document, path, f"must be one of {', '.join(_CLIENT_AUTH)}")
+    if name not in CLIENT_AUTH:
+        raise FaultError(document, path, f"must be one of {', '.join(CLIENT_AUTH)}")
     given = [key for key in ("client_ca", "client_ca_file") if document.value((_SECTION, key))]
-    if _CLIENT_AUTH[name] is ssl.CERT_NONE:
+    if CLIENT_AUTH[name] is ssl.CERT_NONE:
         if given:
             raise FaultError(
                 document, (_SECTION, given[0]), "needs a client_auth_type that verifies"
@@ -191,7 +152,7 @@ def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> 
             context.load_verify_locations(authority)
         except (ssl.SSLError, OSError) as error:
             raise FaultError(document, (_SECTION, key), _problem(error)) from error
-        context.verify_mode = _CLIENT_AUTH[name]
+        context.verify_mode = CLIENT_AUTH[name]
         return (authority,) if key == "client_ca_file" else ()
 
 
@@ -217,7 +178,9 @@ def _file(document: Document, base: Path, key: str) -> Iterator[Path]:
     if key.endswith("_file"):
         path = base / text
         try:
-            path.open("rb").close()  # OpenSSL would not say which of two files it misses
+            read_file(
+                path, MAX_CERTIFICATES_MIB
+            )  # OpenSSL would wait for a FIFO, and not say which of two files it misses
         except OSError as error:
             raise FaultError(
                 document, (_SECTION, key), f"{path} cannot be read ({error.strerror})"

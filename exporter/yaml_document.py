@@ -7,14 +7,20 @@ from typing import Any
 
 import yaml
 
+from exporter.files import read_file
+
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top to a value."""
-
-MAX_BYTES = 1024 * 1024
 
 
 class DocumentError(Exception):
     """The file cannot be used. The message is one line with file, line and key."""
+
+    def __init__(self, message: str) -> None:
+        """Take the message; keys and names in it may have been of several lines."""
+        super().__init__(
+            "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in message)
+        )
 
 
 class Document:
@@ -114,12 +120,9 @@ def read_document(path: Path) -> Document:
         DocumentError: The file cannot be read, or is no YAML mapping, or has a key twice.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_file(path)
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read ({error.strerror})") from error
-    if len(content) > MAX_BYTES:
-        raise DocumentError(f"{path}: has more than 1 MiB: is this the right file?")
     try:
         node = yaml.compose(content.decode("utf-8"), Loader=_Loader)
         lines: dict[KeyPath, int] = {}

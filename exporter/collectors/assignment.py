@@ -56,6 +56,8 @@ class AssignmentCollector:
         snapshot = self._gpus()
         if snapshot is None:
             return [], True
+        # A lost GPU is told of as such; it is on this host all the same.
+        lost = {name for identity in snapshot.lost for name in (identity.index, identity.uuid)}
         servers = self._servers()
         for server in servers:
             if server.gpus is None and len(servers) > 1:
@@ -63,7 +65,7 @@ class AssignmentCollector:
             assignment = assign(snapshot.gpus, server.gpus)
             for gpu in assignment.gpus:
                 family.add_metric([server.name, gpu.index, gpu.uuid], 1)
-            self._tell(server.name, assignment.unresolved)
+            self._tell(server.name, [e for e in assignment.unresolved if e not in lost])
         return [family], True
 
     def _tell(self, server: str, unresolved: Sequence[str]) -> None:

@@ -166,6 +166,7 @@ class Helpers:
     START = START
     PAGES = PAGES
     RECORDINGS = RECORDINGS
+    CERTIFICATES = HERE / "certificates"
 
     @staticmethod
     def page(name: str) -> bytes:

@@ -1,8 +1,10 @@
+import re
+
 import pytest
 
-from exporter.assignment import assign, entries
+from exporter.assignment import assign, entries, parse_selection
 from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
-from exporter.gpu import GPU, GPUError, GPUSnapshot
+from exporter.gpu import GPU, GPUError, GPUSnapshot, Identity
 from exporter.options import Server
 
 U = ["8f1bd4a2-7f7a-4a33-9e34-0000000000a0", "8f1bd4a2-7f7a-4a33-9e34-0000000000b1"]
@@ -35,6 +37,57 @@ U = ["8f1bd4a2-7f7a-4a33-9e34-0000000000a0", "8f1bd4a2-7f7a-4a33-9e34-0000000000
 )
 def test_list_is_read_as_cuda_reads_it(selection, read):
     assert entries(selection) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("0", "0,2", " 1 , 0 ", "-1", "0,2,-1,1", "GPU-123", f"GPU-{U[0]},GPU-{U[1]}", U[0]),
+        *(f"{U[0]},GPU-{U[1]}", f"MIG-GPU-{U[0]}/1/0", f"MIG-{U[0]},MIG-{U[1]}"),
+    ],
+)
+def test_list_of_which_cuda_takes_every_entry_is_kept(text):
+    assert parse_selection(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "  ", "NoDevFiles"])
+def test_no_gpu_can_be_said(text):
+    assert parse_selection(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (",", "'' in ',' is no GPU"),
+        ("0,", "'' in '0,' is no GPU"),
+        ("x,,;", "'x'"),
+        ("all", "'all'"),
+        ("0;1", "'0;1'"),
+        ("0 1", "'0 1'"),
+        ("-2", "'-2'"),
+        ("0x1", "'0x1'"),
+        ("1.0", "'1.0'"),
+        ("12345", "'12345'"),
+        ("\u0661", "is no GPU"),
+        ("GPU-", "'GPU-'"),
+        ("GPU-a\nb", "is no GPU"),
+        ("one\ntwo", "is no GPU"),
+        ("0,1,0", "twice"),
+        ("0,0,-1", "twice"),
+        ("GPU-a,GPU-a", "twice"),
+        (f"{U[0]},GPU-{U[0]}", "twice"),
+        ("0,GPU-1", "mixes"),
+        ("GPU-1,0", "mixes"),
+        ("GPU-1,MIG-1", "mixes"),
+        ("9" * 10_000, "is no GPU"),
+    ],
+)
+def test_list_of_which_cuda_would_drop_some_is_one_line(text, says):
+    with pytest.raises(ValueError, match=re.escape(says)) as caught:
+        parse_selection(text)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 300
 
 
 def gpu(index, uuid):
@@ -85,6 +138,15 @@ def test_one_server_of_which_nobody_said_has_all_and_several_have_none(helpers):
     one = [Server("a", "http://a")]
     assert mapped(one, helpers) == [("a", "0"), ("a", "1"), ("a", "2")]
     assert mapped([*one, Server("b", "http://b")], helpers) == []
+
+
+def test_gpu_that_is_not_on_the_host_is_told_once_and_a_lost_one_is_not(helpers, log_lines):
+    snapshot = GPUSnapshot("d", GPUS[:1], lost=(Identity("1", f"GPU-{U[1]}"),))
+    servers = [Server("a", "http://a", gpus="0,1,7"), Server("b", "http://b", gpus=f"GPU-{U[1]}")]
+    collector = AssignmentCollector(lambda: servers, lambda: snapshot)
+    for _ in range(3):
+        collector.collect(1.0)
+    assert [(line["server"], line["gpus"]) for line in log_lines] == [("a", "7")]
 
 
 def test_no_reading_no_map(helpers):

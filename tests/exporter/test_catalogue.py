@@ -17,12 +17,24 @@ def test_metric_is_named_and_described_as_prometheus_wants(metric):
 def test_names_are_unique_and_all_in_the_list():
     names = [metric.name for metric in catalogue.EXPORTED]
     assert len(set(names)) == len(names)
-    defined = {
-        value.name
-        for value in vars(catalogue).values()
-        if isinstance(value, catalogue.ExportedMetric)
-    }
-    assert defined == set(names)
+    subjects = (catalogue.server, catalogue.gpu, catalogue.own)
+    assert names == [metric.name for subject in subjects for metric in subject.METRICS]
+    for modules in ([catalogue], subjects):
+        defined = {
+            value.name
+            for module in modules
+            for value in vars(module).values()
+            if isinstance(value, catalogue.ExportedMetric)
+        }
+        assert defined == set(names)
+
+
+def test_busy_gpu_is_not_taken_for_a_full_one():
+    # NVIDIA's "memory utilization" is a share of time, and is read as one of memory elsewhere.
+    about_time = [m for m in catalogue.EXPORTED if m.name.endswith("_utilization")]
+    assert about_time == [catalogue.GPU_UTILIZATION]
+    assert "Not a share of memory." in catalogue.GPU_UTILIZATION.help
+    assert "Used GPU memory divided by" in catalogue.GPU_MEMORY_USAGE.help
 
 
 def test_exported_names_are_none_that_vllm_writes(helpers):

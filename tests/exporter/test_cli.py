@@ -2,7 +2,7 @@ import pytest
 
 from exporter import __version__, cli, service
 from exporter.environment import unknown_variable
-from exporter.options import ListenAddress
+from exporter.options import OWN_PATHS, ListenAddress
 
 
 @pytest.fixture
@@ -27,13 +27,22 @@ WRONG = [
     (["--vllm.url", "http://h:0"], "no URL"),
     (["--vllm.url", "http://h:99999"], "no URL"),
     (["--vllm.url", "http://h\nx"], "no URL"),
+    (["--vllm.url", "http://user:hunter2@h/#top"], "after #"),
     (["--vllm.timeout", "5"], "no duration"),
+    (["--vllm.timeout", "367d"], "more than a year"),
     (["--vllm.timeout", "0s"], "no time"),
     (["--server.name", ""], "no name"),
     (["--server.name", "a\nb"], "no name"),
     (["--server.name", "a", "--server.name", "b"], "2 --server.name for 1 --vllm.url"),
     (["--server.gpus", "0", "--server.gpus", "1"], "2 --server.gpus for 1 --vllm.url"),
+    (["--server.gpus", "x,,;"], "'x' in 'x,,;' is no GPU"),
+    (["--server.gpus", ","], "'' in ',' is no GPU"),
+    (["--server.gpus", "all"], "'all' in 'all' is no GPU"),
+    (["--server.gpus", "1" * 5000], "is no GPU"),
+    (["--server.gpus", "0,1,0"], "twice"),
+    (["--server.gpus", "0,GPU-1"], "mixes"),
     (["--vllm.url", "http://h", "--vllm.url", "http://h/"], "one name"),
+    ([f"--vllm.url=http://h:{port}" for port in range(1, 1026)], "1024 at most"),
     (["--config.file", "/nonexistent.yml"], "No such file"),
     (["--config.file", "/"], "directory"),
     (["--config.check=x"], "config.check"),
@@ -41,19 +50,38 @@ WRONG = [
     (["--web.listen-address", "::1:18000"], "no address"),
     (["--web.listen-address", ":0"], "port 0"),
     (["--web.listen-address", ":70000"], "port 70000"),
+    (["--web.listen-address", ":65536"], "port 65536"),
+    (["--web.listen-address", "[::]:0"], "port 0"),
+    (["--web.listen-address", ":" + "9" * 5000], "no address"),
+    (["--web.listen-address", "a b:80"], "no address"),
     (["--web.telemetry-path", "metrics"], "no path"),
-    (["--web.telemetry-path", "/-/x"], "no path"),
+    (["--web.telemetry-path", "/"], "landing page"),
+    (["--web.telemetry-path", "/probe"], "page of probes"),
+    (["--web.telemetry-path", "/-/healthy"], "health check"),
+    (["--web.telemetry-path", "/-/ready"], "health check"),
+    (["--web.telemetry-path", "/-/reload"], "reload"),
+    (["--web.telemetry-path", "/m/../n"], "no path"),
+    (["--web.telemetry-path", "/m\u00e9"], "no path"),
+    (["--web.telemetry-path", "/-/x"], "kept for management"),
     (["--web.config.file", "/nonexistent.yml"], "No such file"),
     (["--web.enable-lifecycle=x"], "web.enable-lifecycle"),
     (["--web.max-requests", "0"], "range"),
     (["--cache.window", "5 m"], "no duration"),
     (["--cache.window", "-5m"], "no duration"),
+    (["--cache.window", "9" * 5000 + "d"], "no duration"),
+    (["--cache.window", "9" * 15 + "d"], "more than a year"),
     (["--gpu.backend", "cuda"], "not one of"),
+    (["--gpu.collect", ","], "'' is not to be had: choose energy,pcie"),
+    (["--gpu.collect", "energy,"], "'' is not to be had"),
     (["--gpu.collect", "fan"], "choose energy,pcie"),
     (["--gpu.collect", "pcie", "--gpu.backend", "amd"], "amd cannot read pcie"),
     (["--gpu.collect", "energy", "--gpu.backend", "none"], "none cannot read energy"),
     (["--gpu.simulated-file", "x.json"], "needs --gpu.backend simulated"),
     (["--gpu.simulated-file", "/", "--gpu.backend", "simulated"], "directory"),
+    (["--gpu.simulated-file", "/nonexistent", "--gpu.backend", "simulated"], "No such file"),
+    (["--gpu.simulated-file", "/dev/zero", "--gpu.backend", "simulated"], "not a regular file"),
+    (["--gpu.simulated-file", "/dev/null", "--gpu.backend", "simulated"], "not a regular file"),
+    (["--gpu.simulated-file", __file__, "--gpu.backend", "simulated"], "not as described"),
     (["--log.level", "loud"], "not one of"),
     (["--log.format", "xml"], "not one of"),
     (["--vllm.ur", "http://h"], "--vllm.url"),
@@ -64,16 +92,23 @@ WRONG = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"), WRONG, ids=lambda v: " ".join(v) if isinstance(v, list) else ""
+    ("arguments", "says"), WRONG, ids=lambda v: " ".join(v)[:60] if isinstance(v, list) else ""
 )
-def test_wrong_flag_is_exit_2_and_one_line(started, capsys, arguments, says):
-    status, call = started(*arguments)
-    error = capsys.readouterr().err
-    assert status == 2
-    assert call is None
+def test_wrong_flag_is_exit_2_and_one_line_at_the_start_and_at_the_check(
+    started, capsys, arguments, says
+):
+    errors = []
+    for check in ([], ["--config.check"]):
+        status, call = started(*check, *arguments)
+        errors.append(capsys.readouterr().err)
+        assert status == 2
+        assert call is None
+    error = errors[0]
+    assert errors == [error, error]
     assert error.count("\n") == 1
     assert error.startswith("vllm-exporter: ")
     assert says in error
+    assert "hunter2" not in error
 
 
 def test_every_flag_has_a_wrong_value_among_the_tests_above():
@@ -126,6 +161,19 @@ def test_variable_that_stands_for_no_flag_is_refused_with_the_nearest_name(start
     assert "VLLM_EXPORTER_CACHE_WINDOW?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("value", ["1", "0.1.0", ""])
+def test_variable_of_an_image_that_tells_its_version_is_refused_and_not_obeyed(
+    started, capsys, value
+):
+    assert started(VLLM_EXPORTER_VERSION=value)[0] == 2
+    assert "VLLM_EXPORTER_VERSION" in capsys.readouterr().err
+
+
+def test_name_that_is_like_none_gets_no_hint(started, capsys):
+    assert started(VLLM_EXPORTER_X="1")[0] == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "name",
     ["SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_18000_TCP_ADDR", "B_PORT"],
@@ -158,8 +206,9 @@ def test_file_replaces_the_default_server_but_not_those_of_flags(started, capsys
     path.write_text("servers: [{url: 'http://a'}]")
     _, (_, configuration, _) = started("--config.file", str(path))
     assert [s.name for s in configuration.servers] == ["a:80"]
-    assert started("--config.file", str(path), "--vllm.url", "http://b")[0] == 2
-    assert "give one" in capsys.readouterr().err
+    for flag in ("--vllm.url=http://b", "--server.name=b", "--server.gpus=0"):
+        assert started("--config.file", str(path), flag)[0] == 2
+        assert "give one" in capsys.readouterr().err
     path.write_text("probe: {allow: ['http://c']}")
     _, (_, configuration, _) = started("--config.file", str(path), "--vllm.url", "http://b")
     assert [s.name for s in configuration.servers] == ["b:80"]
@@ -176,6 +225,56 @@ def test_config_check_says_so_and_starts_nothing(started, capsys, tmp_path):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert f"{path}: line 1: servers.0.url is wrong" in error
+
+
+UNWISE = {
+    "short window": (["--cache.window", "14s"], "shorter than common scrape intervals"),
+    "long window": (["--cache.window", "25h"], "longer than a day"),
+    "password": (["--vllm.url", "http://user:hunter2@h"], "password"),
+    "query": (["--vllm.url", "http://h/?key=hunter2"], "query"),
+    "one URL": (
+        [
+            *("--vllm.url", "http://h", "--vllm.url", "http://h/"),
+            *("--server.name", "a", "--server.name", "b"),
+        ],
+        "'a' and 'b' have one URL",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "says"), UNWISE.values(), ids=UNWISE)
+def test_what_is_seldom_meant_is_one_warning_at_the_start_and_at_the_check(
+    started, capsys, arguments, says
+):
+    for check in ([], ["--config.check"]):
+        status, call = started(*check, *arguments)
+        assert status == 0
+        assert (call is None) == bool(check)
+        error = capsys.readouterr().err
+        assert error.count("\n") == error.count("level=warning") == 1
+        assert says in error
+        assert "hunter2" not in error
+
+
+@pytest.mark.parametrize("window", ["15s", "5m", "1d"])
+def test_sensible_start_warns_of_nothing(started, capsys, window):
+    started("--cache.window", window, "--vllm.url", "http://h", "--server.gpus", "0,1")
+    assert capsys.readouterr().err == ""
+
+
+def test_simulated_file_in_order_is_taken(started, tmp_path):
+    path = tmp_path / "gpus.json"
+    path.write_text('{"gpus": [{"total_bytes": 1000, "used_bytes": 1}]}')
+    status, (options, _, _) = started(
+        "--gpu.backend", "simulated", "--gpu.simulated-file", str(path)
+    )
+    assert (status, options.simulated_file) == (0, path)
+
+
+def test_metrics_page_cannot_take_the_path_of_another(started):
+    _, (options, configuration, _) = started("--gpu.backend", "none")
+    paths = set(service.Exporter(options, configuration).routes) - {"/metrics"}
+    assert paths | {"/"} == set(OWN_PATHS)
 
 
 def test_version_and_help(started, capsys):

@@ -32,7 +32,7 @@ def test_everything_that_a_server_can_have(read, tmp_path):
             headers: {X-Scope-OrgID: chat}
             bearer_token_file: token
             timeout: 2s
-            gpus: [0, GPU-1]
+            gpus: [GPU-0, GPU-1]
           - url: https://h
             gpus: "0,1"
         """
@@ -43,7 +43,7 @@ def test_everything_that_a_server_can_have(read, tmp_path):
         headers=(("X-Scope-OrgID", "chat"),),
         bearer_token_file=tmp_path / "token",
         timeout_seconds=2.0,
-        gpus="0,GPU-1",
+        gpus="GPU-0,GPU-1",
     )
     assert second == Server(name="h:443", url="https://h", timeout_seconds=5.0, gpus="0,1")
 
@@ -56,7 +56,8 @@ def test_secrets_are_not_shown_with_the_server(read):
 
 
 def test_without_the_key_the_flags_servers_stay_and_an_empty_list_is_none(read):
-    assert read("").servers == FALLBACK
+    assert read("servers:").servers == FALLBACK
+    assert read("probe: {allow: ['http://h']}").servers == FALLBACK
     assert read("servers: []").servers == ()
 
 
@@ -93,6 +94,12 @@ def test_probe(read, tmp_path):
         ("servers:\n  - url: http://h\n    timeout: 0s", 3, "servers.0.timeout", "no time"),
         ("servers:\n  - url: http://h\n    gpus: {a: 1}", 3, "servers.0.gpus", "indices"),
         ("servers:\n  - url: http://h\n    gpus: true", 3, "servers.0.gpus", "indices"),
+        ("servers:\n  - url: http://h\n    gpus: 'x,,;'", 3, "servers.0.gpus", "'x' in"),
+        ("servers:\n  - url: http://h\n    gpus: [0, 0]", 3, "servers.0.gpus", "twice"),
+        ("servers:\n  - url: http://h\n    gpus: [0, GPU-1]", 3, "servers.0.gpus", "mixes"),
+        ("servers:\n  - url: http://h\n    gpus: ['']", 3, "servers.0.gpus", "indices"),
+        ("servers:\n  - url: http://h/#x", 2, "servers.0.url", "after #"),
+        ("servers: [" + "{url: http://h}," * 1025 + "]", 1, "servers", "1024 at most"),
         ("servers:\n  - url: http://h\n    ca_file: gone", 3, "servers.0.ca_file", "No such file"),
         (
             "servers:\n  - url: http://h\n    ca_file: empty.pem",
@@ -116,9 +123,28 @@ def test_probe(read, tmp_path):
         ("servers:\n  - url: http://h\n    headers:\n      a b: c", 4, "headers.a b", "name"),
         ("servers:\n  - url: http://h\n    headers:\n      Host: c", 4, "headers.Host", "name"),
         ('servers:\n  - url: http://h\n    headers:\n      A: "b\\nc"', 4, "headers.A", "one line"),
+        (
+            "servers:\n  - url: http://h\n    headers:\n      A: b\n      a: c",
+            5,
+            "servers.0.headers.a",
+            "twice",
+        ),
+        (f"servers:\n  - url: http://u@h\n{LOGIN}", 2, "servers.0.url", "give one"),
+        ("servers:\n  - url: http://u@h\n    bearer_token_file: token", 2, "url", "give one"),
+        ("servers:\n  - url: http://h\n    name: ' '", 3, "servers.0.name", "no name"),
+        ("servers:\n  - url: http://h\n    name: 'a '", 3, "servers.0.name", "no name"),
+        ('servers:\n  - url: http://h\n    ca_file: "a\\0b"', 3, "servers.0.ca_file", "NUL"),
+        ('servers:\n  - url: http://h\n    "a\\nb": c', 3, "servers.0.a\ufffdb", "known"),
+        ('"a\\nb": c\n"a\\nb": c', 2, "a\ufffdb", "twice"),
+        ("", 1, "", "neither servers nor probe"),
+        ("# written anew", 1, "", "neither servers nor probe"),
         ("probe: {}", 1, "probe", "allow"),
         ("probe:\n  allow: http://h", 2, "probe.allow", "list"),
         ("probe:\n  allow:\n    - '*'", 3, "probe.allow.0", "URL"),
+        ("probe:\n  allow:\n    - http://u:hunter2@h", 3, "probe.allow.0", "no login"),
+        ("probe:\n  allow:\n    - http://h?a=b", 3, "probe.allow.0", "no query"),
+        ("probe:\n  allow:\n    - http://h/*", 3, "probe.allow.0", "part of a host only"),
+        ("probe:\n  allow:\n    - http://h#a", 3, "probe.allow.0", "after #"),
         ("probe:\n  allow: ['http://h']\n  module: x", 3, "probe.module", "known"),
         ("a: 1\na: 2", 2, "a", "twice"),
         ("servers: [", 2, "", ""),

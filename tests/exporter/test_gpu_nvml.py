@@ -225,6 +225,7 @@ def test_lost_gpu_is_told_the_other_goes_on_and_its_handle_is_left_alone(status)
     made = nvml.calls - before
     # Ten times those of one GPU: the lost one is not touched again.
     assert set(made.values()) == {10}
+    assert "nvmlDeviceGetHandleByIndex" not in made
 
 
 def test_gpu_lost_before_the_start_is_told_without_a_uuid():

@@ -1,3 +1,4 @@
+import io
 import json
 import logging
 
@@ -41,6 +42,29 @@ def test_level(capsys, level, shown):
     for severity in ("debug", "info", "warning", "error"):
         getattr(structlog.get_logger(), severity)("x")
     assert [json.loads(line)["level"] for line in lines(capsys)] == shown
+
+
+class FullDisk(io.TextIOBase):
+    """Stands in for a log on a disk that is full."""
+
+    def write(self, *_):
+        raise OSError(28, "No space left on device")
+
+    flush = write
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stderr", [FullDisk(), closed(), None])
+def test_log_that_cannot_be_written_is_nobodys_error(monkeypatch, stderr):
+    monkeypatch.setattr("sys.stderr", stderr)
+    log.configure("info", "logfmt")
+    structlog.get_logger().info("x")
+    logging.getLogger("urllib3").warning("y")
 
 
 def test_libraries_speak_in_the_same_form(capsys):

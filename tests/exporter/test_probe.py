@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,22 @@ def test_number_of_remembered_targets_is_bounded(central):
     for number in range(MAX_TARGETS + 5):
         central.prober._target(f"http://h{number}.local:8000")
     assert len(central.prober._targets) == MAX_TARGETS
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_ca_file_that_is_gone_is_a_sentence_and_no_fault_of_the_page(tmp_path, known):
+    gone = ProbePolicy(
+        ("https://10.0.1.7:8000",),
+        Server("probe", "https://localhost", ca_file=tmp_path / "gone.pem", timeout_seconds=0.01),
+    )
+    prober = Prober(gone, lambda server: ServerCollector([server], 300.0))
+    if known:
+        prober.policy = replace(gone, template=replace(gone.template, ca_file=None))
+        prober.probe("https://10.0.1.7:8000", 0.01)
+        prober.policy = gone
+    for _ in range(2):
+        with pytest.raises(RefusedError, match=r"ca_file .*No such file"):
+            prober.probe("https://10.0.1.7:8000", 0.01)
 
 
 def test_new_settings_hold_for_known_targets(central):

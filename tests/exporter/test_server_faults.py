@@ -187,6 +187,18 @@ def test_external_and_multimodal_caches_are_there_once_asked(watch, helpers):
     assert page[RATE] == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize("engines", [1, 2])
+def test_numbers_beyond_counting_are_no_sample_and_counted(watch, engines):
+    def page(queries, hits):
+        return b"".join(counters(queries, hits, engine=engine) for engine in range(engines))
+
+    watch.scrape(page(0, 0))
+    shown = watch.scrape(page(1.7e308, 1e308))
+    assert R not in shown
+    assert TOKENS not in shown
+    assert shown["vllm_exporter_upstream_parse_errors_total"] == 2 * engines
+
+
 def test_nan_and_infinity_are_no_sample_and_counted(watch, helpers):
     page = watch.scrape(helpers.page("f13-nan-and-infinity"))
     assert KV not in page

@@ -111,12 +111,11 @@ def test_starts_while_vllm_is_down_and_recovers_by_itself(run, stand_in, helpers
     assert len([line for line in lines if "metrics are read" in line]) == 1
 
 
-def test_address_in_use_is_exit_1_and_one_line(stand_in, tmp_path):
-    taken = stand_in(lambda connection: None)
+def assert_not_served(address):
     result = subprocess.run(
         [
             *(sys.executable, "-m", "exporter", "--gpu.backend", "none"),
-            *("--web.listen-address", f"127.0.0.1:{taken.port}"),
+            *("--web.listen-address", address),
         ],
         cwd=ROOT,
         capture_output=True,
@@ -124,9 +123,61 @@ def test_address_in_use_is_exit_1_and_one_line(stand_in, tmp_path):
         timeout=30,
         check=False,
     )
-    assert result.returncode == 1
-    assert result.stderr.count("\n") == 1
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
     assert "--web.listen-address" in result.stderr
+
+
+def test_address_in_use_is_exit_1_and_one_line(stand_in):
+    assert_not_served(f"127.0.0.1:{stand_in(lambda connection: None).port}")
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".test", "999.1.1.1", "[zz]"])
+def test_address_that_is_none_is_exit_1_and_one_line(host):
+    assert_not_served(f"{host}:{free_port()}")
+
+
+class Shell(Running):
+    """Starts the exporter through a shell, which takes something away from it first."""
+
+    def __init__(self, before="", after=""):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        flags = f"--web.listen-address 127.0.0.1:{self.port} --vllm.url http://127.0.0.1:9"
+        command = f"{before} exec {sys.executable} -m exporter --gpu.backend none {flags} {after}"
+        self.process = subprocess.Popen(["sh", "-c", command], cwd=ROOT)
+
+    def __enter__(self):
+        deadline = time.monotonic() + 15
+        while True:
+            assert self.process.poll() is None
+            assert time.monotonic() < deadline
+            with contextlib.suppress(OSError):
+                self.get("/-/ready")
+                return self
+            time.sleep(0.02)
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", ">&- 2>&-"])
+def test_log_that_cannot_be_written_costs_no_figure(redirection):
+    with Shell(after=redirection) as running:
+        assert 'state="unreachable"} 1.0' in running.get("/metrics")[1]
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(15) == 0
+
+
+@pytest.mark.parametrize("limits", ["ulimit -Sn 48;", "ulimit -Sn 64; ulimit -Hn 64;"])
+def test_flood_of_connections_does_not_use_up_all_files(limits, tmp_path):
+    log = tmp_path / "log"
+    with Shell(limits, f"2>{log}") as running, contextlib.ExitStack() as clients:
+        for _ in range(200):
+            clients.enter_context(socket.create_connection(("127.0.0.1", running.port), 10))
+        for _ in range(3):
+            assert 'state="unreachable"} 1.0' in running.get("/metrics")[1]
+        assert "library" not in log.read_text()
 
 
 def servers(*names_and_urls):
@@ -153,6 +204,7 @@ def test_file_is_read_again_and_a_bad_one_refused_whole(run, stand_in, helpers, 
     path.write_text(servers(("first", vllm.url), ("second", vllm.url)))
     assert again() in (None, (200, "Reloaded.\n"))
     running.until(lambda: 'vllm_exporter_upstream_up{server="second"} 1.0' in shown())
+    assert "servers 'first' and 'second' have one URL" in running.log.read_text()
 
     path.write_text(servers(("third", vllm.url)) + "  - {name: broken}\n")
     answer = again()
@@ -169,6 +221,59 @@ def test_file_is_read_again_and_a_bad_one_refused_whole(run, stand_in, helpers, 
     assert 'server="second"' not in shown()
 
 
+def test_file_that_comes_to_name_servers_is_refused_if_flags_do(run, stand_in, helpers, tmp_path):
+    vllm = stand_in(helpers.always(helpers.answer(PAGE)))
+    path = tmp_path / "config.yml"
+    path.write_text(f"probe: {{allow: ['{vllm.url}']}}")
+    flags = ["--vllm.url", vllm.url, "--server.name", "chat"]
+    running = run("--config.file", str(path), "--web.enable-lifecycle", *flags)
+    path.write_text(servers(("other", vllm.url)))
+    status, text = running.get("/-/reload", "POST")
+    assert (status, "give one" in text) == (500, True)
+    assert 'vllm_exporter_upstream_up{server="chat"} 1.0' in running.get("/metrics")[1]
+
+
+def test_flood_of_reloads_by_both_ways_ends_with_the_last_file(run, stand_in, helpers, tmp_path):
+    vllm = stand_in(helpers.always(helpers.answer(PAGE)))
+    path = tmp_path / "config.yml"
+    path.write_text(servers(("s0", vllm.url)))
+    running = run("--config.file", str(path), "--web.enable-lifecycle")
+    for number in range(1, 30):
+        with_fault = "" if number % 2 else "  - 5\n"
+        path.write_text(servers((f"s{number}", vllm.url)) + with_fault)
+        for _ in range(20):
+            running.process.send_signal(signal.SIGHUP)
+        status, _ = running.get("/-/reload", "POST")
+        assert status == (200 if number % 2 else 500)
+        assert running.get("/metrics")[0] == 200
+    running.until(lambda: 'upstream_up{server="s29"} 1.0' in running.get("/metrics")[1])
+    assert "Traceback" not in running.log.read_text()
+
+
+def test_flood_of_sighup_neither_ends_the_process_nor_keeps_it_from_ending(run):
+    running = run("--vllm.url", "http://127.0.0.1:9")
+    for _ in range(5_000):
+        running.process.send_signal(signal.SIGHUP)
+    assert running.get("/-/healthy")[0] == 200
+    running.until(lambda: "no --config.file" in running.log.read_text())
+    over = threading.Event()
+
+    def flood():
+        while not over.is_set():
+            running.process.send_signal(signal.SIGHUP)
+
+    flooding = threading.Thread(target=flood)
+    flooding.start()
+    try:
+        running.process.send_signal(signal.SIGTERM)
+        running.until(lambda: "msg=stopped" in running.log.read_text())
+    finally:
+        over.set()
+        flooding.join()
+    assert running.process.wait(15) == 0
+    assert "Traceback" not in running.log.read_text()
+
+
 def test_reload_over_http_is_off_unless_enabled_and_only_by_post(run):
     running = run()
     status, text = running.get("/-/reload", "POST")
@@ -181,6 +286,14 @@ def test_sighup_without_a_file_does_no_harm(run):
     running.process.send_signal(signal.SIGHUP)
     running.until(lambda: "no --config.file" in running.log.read_text())
     assert running.get("/-/healthy")[0] == 200
+
+
+def test_sighup_that_comes_before_anything_is_served_does_no_harm():
+    script = "import os, signal, exporter.__main__; os.kill(os.getpid(), signal.SIGHUP); print(1)"
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, timeout=30, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, b"1\n")
 
 
 def test_probe_over_http(run, stand_in, helpers, tmp_path):

@@ -158,6 +158,8 @@ WRONG = [
     ("basic_auth_users: {bob: 5}", "line 1", "no bcrypt hash"),
     ("basic_auth_users: {bob: }", "line 1", "no bcrypt hash"),
     ("basic_auth_users: bob", "line 1", "must be a mapping"),
+    ('basic_auth_users: {"a:b": ' + HASH + "}", "line 1", "a:b can never log in"),
+    ("rate_limit: {burst: 5}", "line 1", "rate_limit.interval is missing"),
     ("rate_limit: {interval: soon}", "line 1", "rate_limit.interval"),
     ("rate_limit: {interval: 1s, burst: 0}", "line 1", "rate_limit.burst"),
     ("rate_limit: {interval: 1s, burst: true}", "line 1", "rate_limit.burst"),
@@ -208,9 +210,20 @@ def test_bad_new_file_is_refused_in_one_line_and_the_old_kept(folder, log_lines)
     [line] = log_lines
     assert line["log_level"] == "error"
     assert "basic_auth_users.a" in line["reason"]
-    write(folder, "")
+    write(folder, f"basic_auth_users: {{b: {HASH}}}")
     assert file.refresh()
-    assert file.current.users == {}
+    assert set(file.current.users) == {"b"}
+
+
+@pytest.mark.parametrize("text", ["", "# written anew", "basic_auth_users: {}"])
+def test_emptied_file_does_not_open_the_pages(folder, log_lines, text):
+    file = WebConfigFile(write(folder, f"basic_auth_users: {{a: {HASH}}}"))
+    write(folder, text)
+    for _ in range(10):
+        assert not file.refresh()
+    assert set(file.current.users) == {"a"}
+    [line] = log_lines
+    assert "web.yml: is empty: restart" in line["reason"]
 
 
 def test_file_that_is_gone_leaves_the_old_in_force(folder, log_lines):

@@ -101,6 +101,36 @@ def test_machine_without_nvml_runs_on_and_says_so_once(run):
     assert "--gpu.backend none" in lines[0]
 
 
+NVML_THAT_KEEPS_A_DIARY = """
+import os
+def note(word):
+    with open(os.environ["DIARY"], "a") as diary:
+        diary.write(word + " ")
+class NVMLError(Exception):
+    value = 999
+nvmlMemory_v2 = 0
+nvmlInit = lambda: note("init")
+nvmlShutdown = lambda: note("shutdown")
+nvmlSystemGetDriverVersion = lambda: "1"
+nvmlDeviceGetCount = lambda: 0
+nvmlDeviceGetMemoryInfo = nvmlDeviceGetMigMode = nvmlDeviceGetComputeRunningProcesses = None
+"""
+
+
+def test_driver_is_let_go_of_at_the_end(run, tmp_path, monkeypatch):
+    (tmp_path / "pynvml.py").write_text(NVML_THAT_KEEPS_A_DIARY)
+    diary = tmp_path / "diary"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("DIARY", str(diary))
+    running = run("--gpu.backend", "nvml")
+    for _ in range(3):
+        running.page()
+    assert diary.read_text() == "init "
+    running.process.send_signal(signal.SIGTERM)
+    assert running.process.wait(20) == 0
+    assert diary.read_text() == "init shutdown "
+
+
 def test_simulated_gpus_say_that_they_are(run, tmp_path):
     card = {"total_bytes": 1000, "reserved_bytes": 100, "used_bytes": 450, "utilization": 0.5}
     path = tmp_path / "gpus.json"

@@ -287,6 +287,20 @@ def test_client_that_leaves_early_is_a_debug_line_at_most(serve, how, log_lines)
     assert {line["log_level"] for line in log_lines} <= {"debug"}
 
 
+@pytest.mark.parametrize("how", ["close", "reset"])
+def test_client_that_leaves_during_its_answer_leaves_nothing_behind(serve, how, log_lines):
+    server = serve()
+    connection = server.connect()
+    connection.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert connection.recv(1000)  # more is still to come, and does not fit into any buffer
+    if how == "reset":
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+    until(lambda: not server.server._answers)
+    assert server.get().status_code == 200
+    assert {line["log_level"] for line in log_lines} <= {"debug"}
+
+
 def test_stop_is_quick_with_connections_open_and_work_under_way(serve):
     server = serve()
     idle = [server.connect() for _ in range(10)]
@@ -333,6 +347,15 @@ def test_literal_addresses_and_names(host):
     [listening] = listen(ListenAddress(host, 0))
     with listening:
         socket.create_connection((host, listening.getsockname()[1]), 5).close()
+
+
+def test_link_local_address_keeps_its_interface(monkeypatch):
+    bound = []
+    monkeypatch.setattr(
+        web_server.socket, "create_server", lambda address, **_: bound.append(address)
+    )
+    listen(ListenAddress("fe80::1%lo", 18000))
+    assert bound == [("fe80::1", 18000, 0, socket.if_nametoindex("lo"))]
 
 
 def test_port_in_use_is_an_error_and_not_half_an_address():

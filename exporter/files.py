@@ -1,0 +1,35 @@
+"""Files that others write, read without ever waiting for a writer."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+MAX_CERTIFICATES_MIB = 4
+"""A system's bundle has a quarter of one MiB."""
+
+
+def read_file(path: Path, max_mib: int = 1) -> bytes:
+    """Return the content of a regular file of at most ``max_mib`` MiB.
+
+    Opening a FIFO waits for its writer, and reading a device may never end: either would hold up
+    a start, or the thread that serves, for good.
+
+    Raises:
+        OSError: It cannot be read, is no regular file or is larger; ``strerror`` says which.
+    """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "a name cannot hold a NUL", str(path))
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        content = file.read((max_mib << 20) + 1)
+    if len(content) > max_mib << 20:
+        raise OSError(errno.EFBIG, f"has more than {max_mib} MiB", str(path))
+    return content
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
