@@ -9,7 +9,8 @@ import pytest
 from playing import FAULT, SCRAPE, Promtool, Story
 
 from alerts.settings import Settings
-from alerts.situations import Series, Situation, World
+from alerts.situations import Situation, situations
+from alerts.world import Series, World
 
 _WATCHED = FAULT + 1260
 _RATE = "vllm:prefix_cache_hit_rate"
@@ -134,8 +135,8 @@ def test_exempt_models_do_not_fire(
     exempt = replace(settings, cache=replace(settings.cache, exempt_models=models))
     world = World()
     for changed in (
-        (world.of(_RATE, 0.0), *world.situations()["VLLMPrefixCacheWastesMemory"].changed[1:]),
-        world.situations()["VLLMHitRateNotReported"].changed,
+        (world.of(_RATE, 0.0), *situations(world)["VLLMPrefixCacheWastesMemory"].changed[1:]),
+        situations(world)["VLLMHitRateNotReported"].changed,
     ):
         story = Story(Situation(changed), _WATCHED)
         cached = 'ALERTS{alertstate="firing",alertname=~"VLLMPrefixCache.+|VLLMHitRate.+"}'
@@ -149,7 +150,7 @@ def test_exempt_models_do_not_fire(
 
 def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(rehearsal: Promtool) -> None:
     world = World()
-    story = Story(world.situations()["VLLMGPUMemoryHigh"], FAULT + 600)
+    story = Story(situations(world)["VLLMGPUMemoryHigh"], FAULT + 600)
     lost = (FAULT + 300) // SCRAPE
     lines = []
     for line in story.input_series():
@@ -172,7 +173,7 @@ def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(rehearsal: Prom
 def test_a_memory_share_of_another_kind_says_nothing_of_the_limit(rehearsal: Promtool) -> None:
     """With --kv-cache-memory-bytes vLLM does not go by its share of the GPU."""
     world = World()
-    changed = list(world.situations()["VLLMGPUMemoryAboveLimit"].changed)
+    changed = list(situations(world)["VLLMGPUMemoryAboveLimit"].changed)
     info = world.of("vllm:cache_config_info", None, enable_prefix_caching="True")
     labels = tuple(sorted((dict(info.labels) | {"kv_cache_memory_bytes": "1073741824"}).items()))
     changed += [info, replace(info, labels=labels, value=1.0)]
