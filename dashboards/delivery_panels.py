@@ -83,7 +83,7 @@ def alertmanager_configuration() -> Panel:
         "Alertmanager config",
         "Whether Alertmanager could read its configuration last time. No: it goes on with the one "
         "before; its log says what is wrong, amtool check-config too.",
-        _TILE,
+        Size(5, 4),
         [of_target(metrics.ALERTMANAGER_RELOAD, "min")],
         _YES_NO,
     )

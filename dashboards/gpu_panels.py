@@ -49,7 +49,7 @@ def power() -> Panel:
         27,
         "GPU power",
         "What each GPU draws. At its limit it slows down; far below it under load, it waits for "
-        "memory, for other GPUs or for requests.",
+        "memory, for other GPUs or for requests. Not reported where the driver does not tell.",
         _QUARTER,
         [of_gpu(GPU_POWER)],
         Look("watt", no_value=NOT_REPORTED),
@@ -63,7 +63,7 @@ def temperature() -> Panel:
         28,
         "GPU temperature",
         "How hot each GPU is. Above some 85 °C most slow down, and every request takes longer: "
-        "look after the cooling.",
+        "look after the cooling. Not reported where the driver does not tell.",
         _QUARTER,
         [of_gpu(GPU_TEMPERATURE)],
         Look("celsius", no_value=NOT_REPORTED),
@@ -77,7 +77,8 @@ def activity() -> Panel:
         26,
         "GPU activity",
         "Share of the time in which the GPU computed anything, however little: 100 % is not full "
-        "load, but 0 % with requests running means that the engine is stuck.",
+        "load, but 0 % with requests running means that the engine is stuck. Not reported where "
+        "the driver does not tell, as with MIG.",
         _QUARTER,
         [of_gpu(GPU_UTILIZATION)],
         Look("percentunit", maximum=1, no_value=NOT_REPORTED),

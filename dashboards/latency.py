@@ -41,70 +41,72 @@ def build(settings: Settings) -> Board:
     )
 
 
-def _quantiles(buckets: Metric | Renamed) -> list[Query]:
-    return [Query(quantile(CHOSEN, q, buckets), f"p{q * 100:g} {MODEL_LEGEND}") for q in _QUANTILES]
+def _percentiles(
+    panel_id: int, title: str, description: str, buckets: Metric | Renamed, look: Look
+) -> Panel:
+    queries = [
+        Query(quantile(CHOSEN, q, buckets), f"p{q * 100:g} {MODEL_LEGEND}") for q in _QUANTILES
+    ]
+    # A third of the board has no room for the least beside the names.
+    calcs = ("lastNotNull", "max")
+    return time_series(panel_id, title, description, _THIRD, queries, look, calcs=calcs)
 
 
 def _first_token(settings: Settings) -> Panel:
-    return time_series(
+    return _percentiles(
         11,
         "Time to first token",
         "How long 50, 95 and 99 of 100 requests waited for their first token at most, queueing "
         f"included. The line is where VLLMTimeToFirstTokenHigh begins ("
         f"{settings.service.time_to_first_token_seconds:g} s, p95). High: see queue and prefill "
         "below, which of them it is.",
-        _THIRD,
-        _quantiles(metrics.TIME_TO_FIRST_TOKEN),
+        metrics.TIME_TO_FIRST_TOKEN,
         scales.first_token(settings),
     )
 
 
 def _between_tokens() -> Panel:
-    return time_series(
+    return _percentiles(
         12,
         "Time between tokens",
         "Pause between two outputs of a stream. Rising with the load is normal; spikes come from "
         "long prompts that are computed meanwhile (lower --max-num-batched-tokens) or from "
         "preemptions. Before vLLM 0.10.2: time per output token.",
-        _THIRD,
-        _quantiles(metrics.TIME_BETWEEN_TOKENS),
+        metrics.TIME_BETWEEN_TOKENS,
         scales.SECONDS,
     )
 
 
 def _whole_request() -> Panel:
-    return time_series(
+    return _percentiles(
         13,
         "Whole request",
         "From arrival to the last token. It grows with the length of answers: compare it with "
         "that before calling it bad. Below 0.3 s it is interpolated, for vLLM's first bucket ends "
         "there.",
-        _THIRD,
-        _quantiles(metrics.E2E_LATENCY),
+        metrics.E2E_LATENCY,
         scales.SECONDS,
     )
 
 
 def _queue() -> Panel:
-    return time_series(
+    return _percentiles(
         14,
         "Time in the queue",
         "How long requests waited before any work was done on them. More than moments: more load "
         "than places (--max-num-seqs) or KV cache. Below 0.3 s it is interpolated.",
-        _THIRD,
-        _quantiles(metrics.QUEUE_TIME),
+        metrics.QUEUE_TIME,
         scales.SECONDS,
     )
 
 
 def _prefill() -> Panel:
-    return time_series(
+    return _percentiles(
         16,
         "Time of prefill",
         "How long the prompt's computation took. Long: long prompts whose beginning is not in the "
         "prefix cache; a better hit rate shortens it. Below 0.3 s it is interpolated.",
-        _THIRD,
-        _quantiles(metrics.PREFILL_TIME),
+        metrics.PREFILL_TIME,
         scales.SECONDS,
     )
 

@@ -27,7 +27,7 @@ def usage_now(settings: Settings) -> Panel:
         "GPU memory in use",
         "Share of the GPU's memory, less what the driver reserves, that all processes on it hold. "
         "High: see the runbook of VLLMGPUMemoryHigh.",
-        Size(4, 5),
+        Size(6, 4),
         [of_gpu(GPU_MEMORY_USAGE)],
         scales.gpu_memory(settings),
     )
@@ -40,7 +40,7 @@ def free_now() -> Panel:
         "GPU memory free",
         "What is left for CUDA graphs, activations beyond the profile and other processes. Count "
         "the room in GiB, not in per cent: vLLM needs about 1 GiB beyond its share.",
-        Size(3, 5),
+        Size(6, 4),
         [of_gpu(GPU_MEMORY_FREE)],
         scales.BYTES,
     )
@@ -53,7 +53,7 @@ def limit(settings: Settings) -> Panel:
         "Configured limit",
         "The share of the GPU that vLLM was told to take (--gpu-memory-utilization). It takes it "
         "at start and keeps it: near or above the alert's threshold, the alert stays.",
-        Size(3, 5),
+        Size(6, 4),
         [Query(CHOSEN.select(GPU_MEMORY_UTILIZATION_LIMIT), SERVER_LEGEND)],
         scales.gpu_memory(settings),
     )
@@ -66,7 +66,7 @@ def reachable() -> Panel:
         "vLLM reachable",
         "Whether the server's metrics can be read. If not, the other figures are missing or old; "
         "the exporter's log says why.",
-        Size(3, 5),
+        Size(6, 4),
         [Query(figures.reachable(CHOSEN), SERVER_LEGEND)],
         Look("short", no_value=NOT_REPORTED, words=YES_NO),
     )
@@ -186,6 +186,9 @@ def configuration() -> Panel:
         "ones than the block size says.",
         Size(24, 6),
         [Query(info, "{{server}} {{engine}}", instant=True)],
-        [Column(title, label) for title, label in columns.items()],
+        [
+            Column(title, label, width=215 if label == "server" else None)
+            for title, label in columns.items()
+        ],
         no_value=NOT_REPORTED,
     )

@@ -24,10 +24,10 @@ def down_now() -> Panel:
     """Count the programs that do not answer Prometheus."""
     return stat(
         1,
-        "Targets down",
+        "Down",
         "Programs whose page Prometheus cannot read. Below is which; Prometheus' page of targets "
         "says why. An exporter that is down means that its servers' figures stand still.",
-        Size(4, 4),
+        Size(3, 4),
         [Query(f"count({PROGRAMS.select(metrics.TARGET_UP)} == 0) or vector(0)", "targets")],
         Look("short", SOME_IS_BAD, decimals=0),
     )

@@ -79,7 +79,7 @@ bar_gauge = PanelType(
         "maxVizHeight": 40,
         "minVizHeight": 16,
         "minVizWidth": 8,
-        "namePlacement": "auto",
+        "namePlacement": "top",
         "orientation": "horizontal",
         "reduceOptions": _LAST,
         "showUnfilled": True,

@@ -80,6 +80,21 @@ def test_every_board_of_the_kit_is_drawn_without_an_error(
         expect(page.locator("[data-panel-error], .variable-error")).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [1400, 1920])
+def test_no_title_of_the_kit_is_cut(
+    page: Page, serve: Callable[[str, Path], str], prometheus: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    address = serve(prometheus, GENERATED)
+    for board in board_files.read(GENERATED):
+        _open(page, f"{address}/d/{board.uid}?from=now-1m&to=now")
+        titles = page.locator("[data-panel] h2")
+        panels = [one for one in board.model["panels"] if one["type"] != "row"]
+        expect(titles).to_have_count(len(panels))
+        cut = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+        assert titles.evaluate_all(cut) == [], board.uid
+
+
 def test_all_boards_are_listed_and_opened(page: Page, preview: str) -> None:
     page.goto(preview)
     links = page.locator(".board-list a")
@@ -232,6 +247,18 @@ def test_annotations_are_counted_listed_and_switched_off(page: Page, preview: st
     page.keyboard.press("Escape")
     control.locator("label").last.click()
     expect(control).not_to_contain_text("Firing (1)")
+
+
+def test_a_mark_whose_value_is_its_time_is_one_moment(page: Page, preview: str) -> None:
+    _open(page, f"{preview}/d/every-panel?from=now-1h&to=now")
+    control = page.locator("[data-annotation='First scrape']")
+    expect(control).to_contain_text("First scrape (1)")
+    control.get_by_role("button", name="List: First scrape").click()
+    listed = page.get_by_role("listitem").filter(has_text="alpha:8000 began")
+    moment = r"[\d-]+ [\d:]+"
+    expect(listed).to_have_text(re.compile(f"^{moment} alpha:8000 began to be read$"))
+    page.goto(f"{preview}/d/every-panel?from=now-2h&to=now-1h")
+    expect(control).to_contain_text("First scrape (0)")
 
 
 def test_pointing_at_a_line_tells_its_value(page: Page, preview: str) -> None:
