@@ -39,6 +39,12 @@ def test_names_every_alert(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READMES)
+def test_counts_the_alerts_that_it_does_not_describe_at_once(name: str) -> None:
+    (further,) = re.findall(r"(?:and|另有) (\d+) (?:more\.|条)", prose(name))
+    assert len(rules.alerts(settings.load())) == 2 + int(further)
+
+
+@pytest.mark.parametrize("name", READMES)
 def test_relative_links_and_images_exist(name: str) -> None:
     found = targets(name)
     assert found
