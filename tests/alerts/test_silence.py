@@ -40,6 +40,7 @@ def _without_traffic(world: World) -> Situation:
 
 def _cases() -> dict[str, Story]:
     world = World()
+    due = situations(world)
     idle = World(model="other", server="gpu1:8000")
     slept = (
         *_frozen(world),
@@ -63,6 +64,19 @@ def _cases() -> dict[str, Story]:
         ),
         "one missed scrape of Alertmanager": Story(
             Situation(silent="alertmanager"), _WATCHED, heals_after=SCRAPE
+        ),
+        # Each of these is still counted for five minutes when it is over.
+        "Alertmanager away for two minutes": Story(
+            due["VLLMPrometheusNotNotifying"], _WATCHED, heals_after=120
+        ),
+        "messages refused for two minutes": Story(
+            due["VLLMAlertmanagerNotDelivering"], _WATCHED, heals_after=120
+        ),
+        "rules that fail for two minutes": Story(
+            due["VLLMPrometheusRuleFailures"], _WATCHED, heals_after=120
+        ),
+        "an exporter that is restarted": Story(
+            replace(due["VLLMHitRateNotReported"], silent="exporter"), _WATCHED, heals_after=60
         ),
         "an engine put to sleep": Story(Situation(slept), _WATCHED),
         "the first minutes after a start": Story(
