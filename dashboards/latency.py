@@ -15,6 +15,8 @@ from dashboards.tiles import SERVER as SERVER_LEGEND
 _QUANTILES = (0.5, 0.95, 0.99)
 _THIRD = Size(8, 9)
 _HALF = Size(12, 9)
+# A third of the board has no room for the least beside the names.
+_SHORT = ("lastNotNull", "max")
 
 
 def build(settings: Settings) -> Board:
@@ -33,7 +35,7 @@ def build(settings: Settings) -> Board:
             Section(
                 20,
                 "Throughput",
-                [_tokens(), _requests(settings), _finished(), _errors(settings)],
+                [_tokens(), _requests(settings), _finished(), _errors(settings), _answers()],
             ),
             Section(30, "Length of requests", [_prompt_lengths(), _output_lengths()]),
         ],
@@ -47,9 +49,7 @@ def _percentiles(
     queries = [
         Query(quantile(CHOSEN, q, buckets), f"p{q * 100:g} {MODEL_LEGEND}") for q in _QUANTILES
     ]
-    # A third of the board has no room for the least beside the names.
-    calcs = ("lastNotNull", "max")
-    return time_series(panel_id, title, description, _THIRD, queries, look, calcs=calcs)
+    return time_series(panel_id, title, description, _THIRD, queries, look, calcs=_SHORT)
 
 
 def _first_token(settings: Settings) -> Panel:
@@ -168,7 +168,7 @@ def _finished() -> Panel:
         "Requests per second that ended by themselves (stop), at their longest (length), by an "
         "error, or for repeating themselves. Many at length: answers are cut, raise max_tokens. "
         "Errors: read the server's log. vLLM counts no aborted ones.",
-        _HALF,
+        _THIRD,
         [
             Query(
                 rate(CHOSEN, metrics.REQUEST_SUCCESS, (*MODEL, "finished_reason")),
@@ -176,6 +176,7 @@ def _finished() -> Panel:
             )
         ],
         Look("reqps"),
+        calcs=_SHORT,
     )
 
 
@@ -186,9 +187,29 @@ def _errors(settings: Settings) -> Panel:
         "Share of requests that ended in an error, by the web server (status 5xx) or by the "
         f"engine, whichever is greater. Above {settings.service.error_share:.0%}: "
         "VLLMRequestErrors; read the server's log.",
-        _HALF,
+        _THIRD,
         [Query(figures.error_share(CHOSEN), SERVER_LEGEND)],
         scales.error_share(settings),
+        calcs=_SHORT,
+    )
+
+
+def _answers() -> Panel:
+    return time_series(
+        25,
+        "Answers by status",
+        "Answers of the web server per second: 2xx is well, 4xx is refused for a fault of the "
+        "client (a wrong name of the model, too long a prompt, no key), 5xx a fault of the server. "
+        "Many 4xx: ask the clients. A stream that breaks off is 2xx all the same: see the reasons.",
+        _THIRD,
+        [
+            Query(
+                rate(CHOSEN, metrics.HTTP_REQUESTS, ("server", "status")),
+                f"{{{{status}}}} {SERVER_LEGEND}",
+            )
+        ],
+        Look("reqps"),
+        calcs=_SHORT,
     )
 
 

@@ -45,7 +45,8 @@ export async function loadAnnotations(board, { range, templates, settings, isOn,
       const query = templates.replace(annotation.expr ?? annotation.target.expr, intervals, 'prometheus');
       const { data } = await call('query_range', { query, start: aligned(range.from), end: aligned(range.to), step: stepMs / 1000 }, { post: true, signal });
       // A moment that is a value may lie outside the time range.
-      const shown = ({ from, to }) => to >= aligned(range.from) * 1000 && from <= range.to.valueOf();
+      const start = annotation.useValueForTime ? range.from.valueOf() : aligned(range.from) * 1000;
+      const shown = ({ from, to }) => to >= start && from <= range.to.valueOf();
       return { ...entry, events: events(seriesOf(data), stepMs, annotation).filter(shown) };
     } catch (error) {
       return { ...entry, error: error.message };
