@@ -144,13 +144,17 @@ def request_errors(settings: Settings) -> Alert:
     web = f'label_replace({failed} / ({requests} > 0), "seen_by", "web", "", "")'
     engine = f'label_replace({wrong} / ({finished} > 0), "seen_by", "engine", "", "")'
     enough = number(settings.service.minimum_requests)
-    count = by(SERVER, "sum", f"increase({served(settings, 'http_requests_total')}[{window}])")
+    # Not every front end of vLLM counts HTTP requests.
+    answered, done = (
+        by(SERVER, "sum", f"increase({served(settings, counter)}[{window}])")
+        for counter in ("http_requests_total", "vllm:request_success_total")
+    )
     return Alert(
         name="VLLMRequestErrors",
         measure=above(by(SERVER, "max", f"{web} or {engine}"), limit, "share"),
         terms=terms,
         labels=SERVER,
-        guards=(f"and {count} >= {enough}",),
+        guards=(f"and ({answered} or {done}) >= {enough}",),
         text=Text(
             summary="A vLLM server fails too many requests.",
             description=(

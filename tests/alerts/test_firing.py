@@ -12,7 +12,7 @@ from playing import ADDRESS, FAULT, SCRAPE, Promtool, Story, expected
 from alerts import catalogue
 from alerts.model import Alert
 from alerts.settings import Settings, load
-from alerts.situations import situations
+from alerts.situations import Situation, situations
 from alerts.world import World
 
 _SERVER = ADDRESS["server"]
@@ -164,4 +164,73 @@ def test_an_ineffective_cache_is_explained_by_the_data(
     story = Story(situations(world)[name], seconds=FAULT + 930, base=healthy)
     due = expected(alert, settings, _RATED, shown, said)
     checks = [rehearsal.fires(name, FAULT + 900, [due])]
+    rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)
+
+
+def test_errors_of_the_engine_are_told_where_no_web_server_counts(
+    settings: Settings, rehearsal: Promtool
+) -> None:
+    name, world = "VLLMRequestErrors", World()
+    uncounted = tuple(series for series in world.series if series.name != "http_requests_total")
+    failing = Situation((world.of("vllm:request_success_total", 1, finished_reason="error"),))
+    story = Story(failing, seconds=FAULT + 660, base=uncounted)
+    due = expected(_alert(name, settings), settings, _SERVER, {"value": "50%"})
+    checks = [rehearsal.fires(name, FAULT + 630, [due])]
+    rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)
+
+
+_SECOND_ENGINE = 'job="vllm",instance="gpu1:8000",server="gpu1:8000",model_name="gemma",engine="1"'
+_SECOND_GPU = 'job="vllm-exporter",instance="gpu1:18000",gpu="1",uuid="GPU-2"'
+_SECOND_SERVER = {"job": "vllm", "instance": "gpu2:8000", "server": "gpu2:8000"}
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "labels", "shown"),
+    [
+        (
+            "VLLMKVCacheSaturated",
+            {
+                f"vllm:kv_cache_usage_perc{{{_SECOND_ENGINE}}}": "0.97",
+                f"vllm:num_requests_waiting{{{_SECOND_ENGINE}}}": "7",
+            },
+            _MODEL,
+            {"value": "97%", "waiting": "7"},
+        ),
+        (
+            "VLLMRequestsQueueing",
+            {f"vllm:num_requests_waiting{{{_SECOND_ENGINE}}}": "25"},
+            _MODEL,
+            {"value": "25", "usage": "30%"},
+        ),
+        (
+            "VLLMGPUMemoryHigh",
+            {
+                f"vllm:gpu_memory_usage{{{_SECOND_GPU}}}": "0.95",
+                f"vllm:gpu_memory_free_bytes{{{_SECOND_GPU}}}": f"{4 * 2**30}",
+                f"vllm:gpu_memory_total_bytes{{{_SECOND_GPU}}}": f"{80 * 2**30}",
+            },
+            _EXPORTER | {"gpu": "1", "uuid": "GPU-2"},
+            {**_ON_GPU, "value": "95%", "free": "4GiB", "ceiling": "88.44%"},
+        ),
+        (
+            "VLLMServerDown",
+            {'up{job="vllm",instance="gpu2:8000",server="gpu2:8000"}': "0"},
+            _SECOND_SERVER,
+            {"value": "0"},
+        ),
+    ],
+)
+def test_one_of_two_is_told_alone(
+    name: str,
+    beside: Mapping[str, str],
+    labels: Mapping[str, str],
+    shown: Mapping[str, str],
+    settings: Settings,
+    rehearsal: Promtool,
+) -> None:
+    """An engine, a GPU or a server in trouble beside one that is well."""
+    extra = {series: f"{value}x90" for series, value in beside.items()}
+    story = Story(Situation(), seconds=1260, extra=extra)
+    due = expected(_alert(name, settings), settings, labels, shown)
+    checks = [rehearsal.fires(name, 1230, [due])]
     rehearsal.test([{"input_series": story.input_series(), "alert_rule_test": checks}], only=name)

@@ -142,6 +142,18 @@ def test_a_restart_of_the_server_with_its_counters_fires_nothing(rehearsal: Prom
     rehearsal.test([{"input_series": falls, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
 
 
+def test_a_time_without_scrapes_fires_nothing(rehearsal: Promtool) -> None:
+    """Prometheus is away for four minutes, and finds everything as it was."""
+    story = Story(Situation(), _WATCHED)
+    first, last = FAULT // SCRAPE, (FAULT + 240) // SCRAPE
+    lines = []
+    for line in story.input_series():
+        values = line["values"].split()
+        values[first:last] = ["_"] * (last - first)
+        lines.append(line | {"values": " ".join(values)})
+    rehearsal.test([{"input_series": lines, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
+
+
 @pytest.mark.parametrize("models", [("gemma",), ("gemma", "a+b|c")])
 def test_exempt_models_do_not_fire(
     models: tuple[str, ...], settings: Settings, playing: Callable[[Settings], Promtool]
