@@ -66,14 +66,14 @@ def _cases() -> dict[str, Story]:
             Situation(silent="alertmanager"), _WATCHED, heals_after=SCRAPE
         ),
         # Each of these is still counted for five minutes when it is over.
-        "Alertmanager away for two minutes": Story(
-            due["VLLMPrometheusNotNotifying"], _WATCHED, heals_after=120
+        "Alertmanager away for four minutes": Story(
+            due["VLLMPrometheusNotNotifying"], _WATCHED, heals_after=240
         ),
-        "messages refused for two minutes": Story(
-            due["VLLMAlertmanagerNotDelivering"], _WATCHED, heals_after=120
+        "messages refused for four minutes": Story(
+            due["VLLMAlertmanagerNotDelivering"], _WATCHED, heals_after=240
         ),
-        "rules that fail for two minutes": Story(
-            due["VLLMPrometheusRuleFailures"], _WATCHED, heals_after=120
+        "rules that fail for four minutes": Story(
+            due["VLLMPrometheusRuleFailures"], _WATCHED, heals_after=240
         ),
         "an exporter that is restarted": Story(
             replace(due["VLLMHitRateNotReported"], silent="exporter"), _WATCHED, heals_after=60
