@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from alerts import panels
-from alerts.memory import memory_elevated_beside
-from alerts.model import MATCH, Alert, Finding, Group, Lookup, RecordingRule, Text, number, percent
-from alerts.promql import MODEL, SERVER, by, exported, not_exempt, served
+from alerts.cache_findings import mean_prompt, reasons
+from alerts.gpu_share import memory_elevated_beside
+from alerts.model import (
+    MATCH,
+    Alert,
+    Finding,
+    Group,
+    Lookup,
+    RecordingRule,
+    Text,
+    below,
+    number,
+    percent,
+    present,
+)
+from alerts.promql import MODEL, ON_MODEL, SERVER, by, exported, not_exempt, served
 from alerts.settings import Settings
 from exporter.catalogue import (
     CACHE_CONFIG_INFO,
@@ -15,8 +30,6 @@ from exporter.catalogue import (
     PREFIX_CACHE_WINDOW_QUERY_TOKENS,
     UPSTREAM_START_TIME,
 )
-
-_ON = ("server", "model_name")
 
 _CHECK_PREFIXES = (
     "- Do prompts share prefixes? The same text, in the same order, from the first token on: "
@@ -47,8 +60,8 @@ def hit_rate_from_counters(settings: Settings) -> RecordingRule:
     are summed before dividing; without traffic there is no series.
     """
     window = settings.cache.window
-    hits = by(_ON, "sum", f"rate({served(settings, PREFIX_CACHE_HITS)}[{window}])")
-    queries = by(_ON, "sum", f"rate({served(settings, PREFIX_CACHE_QUERIES)}[{window}])")
+    hits = by(ON_MODEL, "sum", f"rate({served(settings, PREFIX_CACHE_HITS)}[{window}])")
+    queries = by(ON_MODEL, "sum", f"rate({served(settings, PREFIX_CACHE_QUERIES)}[{window}])")
     return RecordingRule(
         record="server_model_name:vllm_prefix_cache_hits_per_query:ratio_rate",
         query=f"{hits} / ({queries} > 0)",
@@ -59,18 +72,11 @@ def hit_rate_low(settings: Settings) -> Alert:
     """Fewer of the looked-up prompt tokens are found in the cache than pays off."""
     cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheHitRateLow"]
     low = cache.hit_rate.low
-    return Alert(
-        name="VLLMPrefixCacheHitRateLow",
-        query=_hit_rate(settings),
-        comparison="<",
-        threshold=low,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
-        labels=MODEL,
-        guards=_meaningful(settings),
-        text=Text(
+    return _on_hit_rate(
+        settings,
+        "VLLMPrefixCacheHitRateLow",
+        low,
+        Text(
             summary="A vLLM server finds too few prompt tokens in its prefix cache.",
             description=(
                 "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
@@ -84,7 +90,6 @@ def hit_rate_low(settings: Settings) -> Alert:
                 "preemptions: lower --max-num-seqs or give the cache more memory."
             ),
         ),
-        panel=panels.HIT_RATE,
         lookups=_tokens(settings),
     )
 
@@ -93,18 +98,11 @@ def ineffective(settings: Settings) -> Alert:
     """Caching hardly works; the data say what is the likeliest reason."""
     cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheIneffective"]
     broken = cache.hit_rate.broken
-    return Alert(
-        name="VLLMPrefixCacheIneffective",
-        query=_hit_rate(settings),
-        comparison="<",
-        threshold=broken,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
-        labels=MODEL,
-        guards=_meaningful(settings),
-        text=Text(
+    return _on_hit_rate(
+        settings,
+        "VLLMPrefixCacheIneffective",
+        broken,
+        Text(
             summary="The prefix cache of a vLLM server hardly works.",
             description=(
                 "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
@@ -118,9 +116,8 @@ def ineffective(settings: Settings) -> Alert:
                 "settings."
             ),
         ),
-        panel=panels.HIT_RATE,
-        lookups={"prompt_tokens": Lookup(_mean_prompt(settings), _ON)},
-        findings=_reasons(settings),
+        lookups={"prompt_tokens": Lookup(mean_prompt(settings), ON_MODEL)},
+        findings=reasons(settings),
     )
 
 
@@ -128,18 +125,11 @@ def wastes_memory(settings: Settings) -> Alert:
     """The GPU's memory is taken by a cache that does not pay off."""
     cache, terms = settings.cache, settings.alerts["VLLMPrefixCacheWastesMemory"]
     elevated, low = settings.memory.usage.elevated, cache.hit_rate.low
-    return Alert(
-        name="VLLMPrefixCacheWastesMemory",
-        query=_hit_rate(settings),
-        comparison="<",
-        threshold=low,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
-        labels=MODEL,
-        guards=(*_meaningful(settings), f"and on (instance) {memory_elevated_beside(settings)}"),
-        text=Text(
+    return _on_hit_rate(
+        settings,
+        "VLLMPrefixCacheWastesMemory",
+        low,
+        Text(
             summary="A vLLM server holds much GPU memory for a prefix cache that does not pay off.",
             description=(
                 "Server {server}, model {model_name}: {value} of the prompt tokens looked up in "
@@ -153,7 +143,7 @@ def wastes_memory(settings: Settings) -> Alert:
                 "(see vllm:kv_cache_usage_perc), and the cache loses little."
             ),
         ),
-        panel=panels.HIT_RATE,
+        guards=(f"and on (instance) {memory_elevated_beside(settings)}",),
     )
 
 
@@ -163,13 +153,8 @@ def disabled(settings: Settings) -> Alert:
     off = served(settings, CACHE_CONFIG_INFO, 'enable_prefix_caching="False"')
     return Alert(
         name="VLLMPrefixCacheDisabled",
-        query=by(SERVER, "count", off),
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=present(by(SERVER, "count", off)),
+        terms=terms,
         labels=SERVER,
         text=Text(
             summary="A vLLM server runs without prefix caching.",
@@ -190,8 +175,29 @@ def disabled(settings: Settings) -> Alert:
     )
 
 
-def _hit_rate(settings: Settings) -> str:
-    return exported(settings, PREFIX_CACHE_HIT_RATE, not_exempt(settings))
+def _on_hit_rate(
+    settings: Settings,
+    name: str,
+    threshold: float,
+    text: Text,
+    *,
+    guards: tuple[str, ...] = (),
+    lookups: Mapping[str, Lookup] | None = None,
+    findings: Mapping[str, Finding] | None = None,
+) -> Alert:
+    """Return an alert on a hit rate that is below ``threshold`` and means something."""
+    rate = exported(settings, PREFIX_CACHE_HIT_RATE, not_exempt(settings))
+    return Alert(
+        name=name,
+        measure=below(rate, threshold, "share"),
+        terms=settings.alerts[name],
+        labels=MODEL,
+        guards=(*_meaningful(settings), *guards),
+        text=text,
+        panel=panels.HIT_RATE,
+        lookups=lookups or {},
+        findings=findings or {},
+    )
 
 
 def _meaningful(settings: Settings) -> tuple[str, ...]:
@@ -210,58 +216,4 @@ def _meaningful(settings: Settings) -> tuple[str, ...]:
 
 def _tokens(settings: Settings) -> dict[str, Lookup]:
     metric = exported(settings, PREFIX_CACHE_WINDOW_QUERY_TOKENS, MATCH)
-    return {"tokens": Lookup(metric, ("instance", *_ON))}
-
-
-def _mean_prompt(settings: Settings) -> str:
-    window = settings.cache.window
-    total = served(settings, "vllm:request_prompt_tokens_sum", MATCH)
-    requests = served(settings, "vllm:request_prompt_tokens_count", MATCH)
-    return (
-        f"{by(_ON, 'sum', f'increase({total}[{window}])')} "
-        f"/ ({by(_ON, 'sum', f'increase({requests}[{window}])')} > 0)"
-    )
-
-
-def _reasons(settings: Settings) -> dict[str, Finding]:
-    """Each is said where the data point to it; the last where they point to none of the others."""
-    window, short = settings.cache.window, number(settings.cache.short_prompt_tokens)
-    mean = _mean_prompt(settings)
-    fullest = by(
-        _ON,
-        "max",
-        f"max_over_time({served(settings, 'vllm:kv_cache_usage_perc', MATCH)}[{window}])",
-    )
-    preempted = by(
-        _ON,
-        "sum",
-        f"increase({served(settings, 'vllm:num_preemptions_total', MATCH)}[{window}])",
-    )
-    usage = number(settings.memory.kv_cache_usage)
-    evicted = f"({preempted} > 0 or {fullest} > {usage})"
-    off = served(settings, CACHE_CONFIG_INFO, 'enable_prefix_caching="False"', MATCH)
-    return {
-        "off": Finding(
-            by(("server",), "count", off),
-            ("server",),
-            "Prefix caching is off for some engine of this server. ",
-        ),
-        "short": Finding(
-            f"{mean} < {short}",
-            _ON,
-            f"Prompts are short (mean below {short} tokens): what they share is likely shorter "
-            "than a block of the cache, and only whole blocks are found again. ",
-        ),
-        "evicted": Finding(
-            evicted,
-            _ON,
-            "The KV cache is full or requests are preempted: blocks are evicted before they are "
-            "reused. ",
-        ),
-        "unshared": Finding(
-            f"{mean} >= {short} unless {evicted}",
-            _ON,
-            "Prompts are long enough and the KV cache has room, so most likely they do not begin "
-            "with the same tokens. ",
-        ),
-    }
+    return {"tokens": Lookup(metric, ("instance", *ON_MODEL))}

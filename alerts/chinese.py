@@ -25,10 +25,11 @@ def text(alert: Alert, settings: Settings) -> Text:
         KeyError: If ``chinese.yml`` has none.
     """
     words = _words()[alert.name]
-    shown = percent(alert.threshold) if alert.unit == "share" else number(alert.threshold)
+    measure = alert.measure
+    shown = (percent if measure.unit == "share" else number)(measure.threshold)
     tokens = {
         "<threshold>": shown,
-        "<for>": str(alert.pending),
+        "<for>": str(alert.terms.pending),
         "<cache window>": str(settings.cache.window),
         "<service window>": str(settings.service.window),
         "<stalled window>": str(settings.service.stalled_window),

@@ -10,7 +10,6 @@ from rich.table import Table
 
 from alerts import build as generated
 from alerts import catalogue
-from alerts.model import number
 from alerts.settings import Settings, SettingsError, load
 
 _SETTINGS = click.option(
@@ -63,9 +62,9 @@ def list_alerts(settings_file: Path | None) -> None:
     for alert in catalogue.alerts(settings):
         table.add_row(
             alert.name,
-            f"{alert.query} {alert.comparison} {number(alert.threshold)}",
-            str(alert.pending or "-"),
-            alert.severity,
+            alert.measure.condition,
+            str(alert.terms.pending) if alert.terms.pending.seconds else "-",
+            alert.terms.severity,
             alert.text.summary,
         )
     Console().print(table)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from alerts import panels
-from alerts.model import Alert, PanelReference, Text, percent
+from alerts.duration import Duration
+from alerts.model import Alert, PanelReference, Text, above, missing, percent, present
 from alerts.promql import TARGET, by
-from alerts.settings import Settings
+from alerts.settings import Settings, Terms
 
 WATCHDOG = "Watchdog"
 """Always firing: what receives it alarms when it stays out. Named so by common custom."""
+
+_AT_ONCE = Duration("0s")
+_ALWAYS = Terms(pending=_AT_ONCE, keep_firing=_AT_ONCE, severity="none")
 
 
 def alerts(settings: Settings) -> tuple[Alert, ...]:
@@ -27,13 +31,8 @@ def watchdog() -> Alert:
     """Fires always, so that silence has a sound."""
     return Alert(
         name=WATCHDOG,
-        query="vector(1)",
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=None,
-        keep_firing=None,
-        severity="none",
+        measure=present("vector(1)"),
+        terms=_ALWAYS,
         labels=(),
         text=Text(
             summary="The chain from rule to notification works.",
@@ -80,13 +79,8 @@ def _reload_failed(
     terms = settings.alerts[name]
     return Alert(
         name=name,
-        query=metric,
-        comparison="<",
-        threshold=1,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=missing(metric),
+        terms=terms,
         labels=TARGET,
         text=Text(
             summary=f"{program} refused its new configuration.",
@@ -107,13 +101,8 @@ def prometheus_rule_failures(settings: Settings) -> Alert:
     failures = f"prometheus_rule_evaluation_failures_total{{{settings.selectors.prometheus}}}"
     return Alert(
         name="VLLMPrometheusRuleFailures",
-        query=by(TARGET, "sum", f"increase({failures}[{window}])"),
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=present(by(TARGET, "sum", f"increase({failures}[{window}])")),
+        terms=terms,
         labels=TARGET,
         text=Text(
             summary="Prometheus fails to evaluate rules.",
@@ -135,24 +124,18 @@ def prometheus_not_notifying(settings: Settings) -> Alert:
     """Alerts fire and do not reach Alertmanager."""
     terms, window = settings.alerts["VLLMPrometheusNotNotifying"], settings.service.window
     share = settings.monitoring.delivery_error_share
-    matchers = settings.selectors.prometheus
-    labels = TARGET
-
-    def rate(counter: str) -> str:
-        return by(labels, "sum", f"rate({counter}{{{matchers}}}[{window}])")
-
-    errors = rate("prometheus_notifications_errors_total")
-    sent = rate("prometheus_notifications_sent_total")
+    failed = _failed_share(
+        settings,
+        TARGET,
+        settings.selectors.prometheus,
+        "prometheus_notifications_errors_total",
+        "prometheus_notifications_sent_total",
+    )
     return Alert(
         name="VLLMPrometheusNotNotifying",
-        query=f"({errors} / ({sent} > 0))",
-        comparison=">",
-        threshold=share,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
-        labels=labels,
+        measure=above(failed, share, "share"),
+        terms=terms,
+        labels=TARGET,
         text=Text(
             summary="Prometheus cannot hand alerts to Alertmanager.",
             description=(
@@ -174,13 +157,8 @@ def alertmanager_down(settings: Settings) -> Alert:
     terms = settings.alerts["VLLMAlertmanagerDown"]
     return Alert(
         name="VLLMAlertmanagerDown",
-        query=f"up{{{settings.selectors.alertmanager}}}",
-        comparison="<",
-        threshold=1,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=missing(f"up{{{settings.selectors.alertmanager}}}"),
+        terms=terms,
         labels=TARGET,
         text=Text(
             summary="An Alertmanager does not answer.",
@@ -203,22 +181,17 @@ def alertmanager_not_delivering(settings: Settings) -> Alert:
     terms, window = settings.alerts["VLLMAlertmanagerNotDelivering"], settings.service.window
     share = settings.monitoring.delivery_error_share
     labels = (*TARGET, "integration")
-
-    def rate(counter: str) -> str:
-        matchers = settings.selectors.alertmanager
-        return by(labels, "sum", f"rate({counter}{{{matchers}}}[{window}])")
-
-    failed = rate("alertmanager_notifications_failed_total")
-    tried = rate("alertmanager_notifications_total")
+    failed = _failed_share(
+        settings,
+        labels,
+        settings.selectors.alertmanager,
+        "alertmanager_notifications_failed_total",
+        "alertmanager_notifications_total",
+    )
     return Alert(
         name="VLLMAlertmanagerNotDelivering",
-        query=f"({failed} / ({tried} > 0))",
-        comparison=">",
-        threshold=share,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(failed, share, "share"),
+        terms=terms,
         labels=labels,
         text=Text(
             summary="Alertmanager cannot deliver notifications.",
@@ -231,3 +204,15 @@ def alertmanager_not_delivering(settings: Settings) -> Alert:
         ),
         panel=panels.NOTIFICATIONS,
     )
+
+
+def _failed_share(
+    settings: Settings, labels: tuple[str, ...], matchers: str, failed: str, tried: str
+) -> str:
+    """Return PromQL: the failed share of what was tried within ``service.window``."""
+    window = settings.service.window
+
+    def rate(counter: str) -> str:
+        return by(labels, "sum", f"rate({counter}{{{matchers}}}[{window}])")
+
+    return f"({rate(failed)} / ({rate(tried)} > 0))"

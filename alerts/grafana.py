@@ -68,14 +68,14 @@ def _rule(alert: Alert, settings: Settings) -> dict[str, Any]:
         "data": _data(alert, settings),
         "noDataState": "OK",
         "execErrState": "Error",
-        "for": str(alert.pending) if alert.pending else "0s",
+        "for": str(alert.terms.pending),
     }
-    if alert.keep_firing is not None and alert.keep_firing.seconds:
-        rule["keepFiringFor"] = str(alert.keep_firing)
+    if alert.terms.keep_firing.seconds:
+        rule["keepFiringFor"] = str(alert.terms.keep_firing)
     rule |= {
         "dashboardUid": alert.panel.dashboard_uid,
         "panelId": alert.panel.panel_id,
-        "labels": {"severity": alert.severity},
+        "labels": {"severity": alert.terms.severity},
         "annotations": {
             **dict(filled(alert, texts, _Writer())),
             "runbook_url": runbook_url(alert, settings),
@@ -106,14 +106,14 @@ def _raw(alert: Alert) -> str:
     """
     if not alert.labels:
         return alert.value
-    keep = "min" if alert.comparison == "<" else "max"
+    keep = "min" if alert.measure.comparison == "<" else "max"
     return f"{keep} by ({', '.join(alert.labels)}) (\n{alert.value}\n)"
 
 
 def _beside(alert: Alert, item: Lookup | Finding) -> str:
     """Return another query with the alert's labels; -1 where it has no series for one of them."""
     labels, on = ", ".join(alert.labels), ", ".join(item.on)
-    value = f"max by ({labels}) ({alert.query})"
+    value = f"max by ({labels}) ({alert.measure.query})"
     query = without_match(item.query)
     found = f"(0 * {value} + 1) * on ({on}) group_left () max by ({on}) ({query})"
     return f"max by ({labels}) (\n{found}\n) or 0 * {value} - 1"
@@ -137,14 +137,15 @@ def _query(name: str, expression: str, datasource: str) -> dict[str, Any]:
 
 
 def _threshold(alert: Alert, settings: Settings) -> dict[str, Any]:
-    below = alert.comparison == "<"
+    measure = alert.measure
+    below, threshold = measure.comparison == "<", measure.threshold
     condition: dict[str, Any] = {
-        "evaluator": {"type": "lt" if below else "gt", "params": [alert.threshold]}
+        "evaluator": {"type": "lt" if below else "gt", "params": [threshold]}
     }
     # States (0 or 1) and counts above none have no middle to swing in.
-    if alert.unit in {"share", "seconds", "per_second"}:
-        margin = settings.grafana.hysteresis * alert.threshold
-        good = round(alert.threshold + margin if below else alert.threshold - margin, 6)
+    if measure.unit in {"share", "seconds", "per_second"}:
+        margin = settings.grafana.hysteresis * threshold
+        good = round(threshold + margin if below else threshold - margin, 6)
         condition["unloadEvaluator"] = {"type": "gt" if below else "lt", "params": [good]}
     return {
         "refId": CONDITION,
@@ -164,7 +165,7 @@ class _Writer:
     """Grafana's templates: other queries are steps of the rule."""
 
     def value(self, alert: Alert) -> str:
-        function, suffix = FORMAT[alert.unit]
+        function, suffix = FORMAT[alert.measure.unit]
         return f"{{{{ $values.{VALUE}.Value | {function} }}}}{suffix}"
 
     def label(self, name: str) -> str:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from alerts import panels
-from alerts.model import MATCH, Alert, Finding, Group, Lookup, Text, number, percent
-from alerts.promql import GPU, MODEL, by, exported, served, total_rate
+from alerts.gpu_share import ON_GPU, configured_share, growth, planned_share
+from alerts.model import MATCH, Alert, Finding, Group, Lookup, Text, above, number, percent
+from alerts.promql import GPU, MODEL, ON_MODEL, by, exported, served, total_rate
 from alerts.settings import Settings
 from exporter.catalogue import (
-    CACHE_CONFIG_INFO,
     GPU_MEMORY_FREE,
-    GPU_MEMORY_TOTAL,
     GPU_MEMORY_USAGE,
-    GPU_MEMORY_UTILIZATION_LIMIT,
-    SERVER_GPU_INFO,
     UPSTREAM_UP,
 )
-
-_ON = ("instance", "uuid")
 
 
 def group(settings: Settings) -> Group:
@@ -34,50 +29,10 @@ def group(settings: Settings) -> Group:
     )
 
 
-def memory_elevated_beside(settings: Settings) -> str:
-    """Return PromQL: exporters (by instance) with a GPU above the elevated usage."""
-    usage = exported(settings, GPU_MEMORY_USAGE)
-    return f"{usage} > {number(settings.memory.usage.elevated)}"
-
-
-def configured_share(settings: Settings, match: str = "") -> str:
-    """Return PromQL: by GPU, the share of it that the servers on it were told to take together.
-
-    Which server uses which GPU is known where the exporter was told; else one exporter stands for
-    one server and all its GPUs.
-    """
-    on = "(instance, server)"
-    limit = exported(settings, GPU_MEMORY_UTILIZATION_LIMIT)
-    told = exported(settings, SERVER_GPU_INFO, match)
-    usage = exported(settings, GPU_MEMORY_USAGE, match)
-    mapped = by(_ON, "sum", f"{told} * on {on} group_left () {limit}")
-    alone = f"(0 * {usage} + 1) * on (instance) group_left () sum by (instance) ({limit})"
-    unmapped = by(_ON, "sum", f"{alone} unless on (instance) {told}")
-    return f"({mapped} or {unmapped})"
-
-
-def planned_share(settings: Settings, match: str = "") -> str:
-    """Return `configured_share` less the GPUs of servers that do not go by it.
-
-    A server with ``--kv-cache-memory-bytes`` takes that for its cache, whatever its share says.
-    """
-    fixed = served(settings, CACHE_CONFIG_INFO, 'kv_cache_memory_bytes=~"[0-9]+"')
-    up = exported(settings, UPSTREAM_UP)
-    return (
-        f"({configured_share(settings, match)} unless on (instance) ({up} and on (server) {fixed}))"
-    )
-
-
-def _growth(settings: Settings, match: str = "") -> str:
-    """Return PromQL: by GPU, the share that a healthy server takes beyond the configured one."""
-    total = exported(settings, GPU_MEMORY_TOTAL, match)
-    return f"{number(settings.memory.growth_bytes)} / {total}"
-
-
 def _details(settings: Settings) -> dict[str, Lookup]:
     return {
-        "free": Lookup(exported(settings, GPU_MEMORY_FREE, MATCH), _ON, "bytes"),
-        "limit": Lookup(configured_share(settings, MATCH), _ON, "share"),
+        "free": Lookup(exported(settings, GPU_MEMORY_FREE, MATCH), ON_GPU, "bytes"),
+        "limit": Lookup(configured_share(settings, MATCH), ON_GPU, "share"),
         "server": Lookup(
             exported(settings, UPSTREAM_UP, MATCH), ("instance",), missing="unknown", label="server"
         ),
@@ -87,20 +42,15 @@ def _details(settings: Settings) -> dict[str, Lookup]:
 def usage_high(settings: Settings) -> Alert:
     """A GPU has hardly any memory left for what vLLM allocates beyond its share."""
     high, terms = settings.memory.usage.high, settings.alerts["VLLMGPUMemoryHigh"]
-    ceiling = f"{number(high)} - {_growth(settings, MATCH)}"
+    ceiling = f"{number(high)} - {growth(settings, MATCH)}"
     permanent = (
-        f"{planned_share(settings, MATCH)} + on (instance, uuid) {_growth(settings, MATCH)} "
+        f"{planned_share(settings, MATCH)} + on (instance, uuid) {growth(settings, MATCH)} "
         f"> {number(high)}"
     )
     return Alert(
         name="VLLMGPUMemoryHigh",
-        query=exported(settings, GPU_MEMORY_USAGE),
-        comparison=">",
-        threshold=high,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(exported(settings, GPU_MEMORY_USAGE), high, "share"),
+        terms=terms,
         labels=GPU,
         text=Text(
             summary="A GPU that serves vLLM is almost out of memory.",
@@ -116,11 +66,11 @@ def usage_high(settings: Settings) -> Alert:
             ),
         ),
         panel=panels.GPU_MEMORY,
-        lookups={**_details(settings), "ceiling": Lookup(ceiling, _ON, "share")},
+        lookups={**_details(settings), "ceiling": Lookup(ceiling, ON_GPU, "share")},
         findings={
             "permanent": Finding(
                 permanent,
-                _ON,
+                ON_GPU,
                 "THIS ALERT IS PERMANENT with the configured limit of {limit}: vLLM takes that "
                 "share at start and keeps it, and needs about 1 GiB more under load. Two ways "
                 "out: (1) restart the server with --gpu-memory-utilization of at most {ceiling}; "
@@ -135,16 +85,11 @@ def usage_elevated(settings: Settings) -> Alert:
     """Little room is left, and not because vLLM was told so."""
     elevated, terms = settings.memory.usage.elevated, settings.alerts["VLLMGPUMemoryElevated"]
     usage = exported(settings, GPU_MEMORY_USAGE)
-    planned = f"{planned_share(settings)} + on (instance, uuid) {_growth(settings)}"
+    planned = f"{planned_share(settings)} + on (instance, uuid) {growth(settings)}"
     return Alert(
         name="VLLMGPUMemoryElevated",
-        query=usage,
-        comparison=">",
-        threshold=elevated,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(usage, elevated, "share"),
+        terms=terms,
         labels=GPU,
         guards=(f"unless on (instance, uuid) {usage} <= on (instance, uuid) {planned}",),
         text=Text(
@@ -168,20 +113,15 @@ def usage_elevated(settings: Settings) -> Alert:
 
 def above_limit(settings: Settings) -> Alert:
     """More is in use than vLLM was told to take: true whatever it was told."""
-    above, terms = settings.memory.above_limit, settings.alerts["VLLMGPUMemoryAboveLimit"]
+    excessive, terms = settings.memory.above_limit, settings.alerts["VLLMGPUMemoryAboveLimit"]
     usage = exported(settings, GPU_MEMORY_USAGE)
     excess = f"{usage} - on (instance, uuid) group_left () {planned_share(settings)}"
     return Alert(
         name="VLLMGPUMemoryAboveLimit",
-        query=excess,
-        comparison=">",
-        threshold=above,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(excess, excessive, "share"),
+        terms=terms,
         labels=GPU,
-        guards=(f"and on (instance, uuid) {excess} > on (instance, uuid) {_growth(settings)}",),
+        guards=(f"and on (instance, uuid) {excess} > on (instance, uuid) {growth(settings)}",),
         text=Text(
             summary="A GPU holds more memory than vLLM was told to take.",
             description=(
@@ -204,16 +144,12 @@ def above_limit(settings: Settings) -> Alert:
 def kv_cache_saturated(settings: Settings) -> Alert:
     """Live requests hold nearly all of the KV cache, so others wait or are thrown back."""
     limit, terms = settings.memory.kv_cache_usage, settings.alerts["VLLMKVCacheSaturated"]
+    fullest = by(MODEL, "max", served(settings, "vllm:kv_cache_usage_perc"))
     produced = total_rate(settings, MODEL, "vllm:generation_tokens_total")
     return Alert(
         name="VLLMKVCacheSaturated",
-        query=by(MODEL, "max", served(settings, "vllm:kv_cache_usage_perc")),
-        comparison=">",
-        threshold=limit,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(fullest, limit, "share"),
+        terms=terms,
         labels=MODEL,
         # The gauge keeps its last value while the engine does nothing.
         guards=(f"and {produced} > 0",),
@@ -235,11 +171,11 @@ def kv_cache_saturated(settings: Settings) -> Alert:
         lookups={
             "waiting": Lookup(
                 by(
-                    ("server", "model_name"),
+                    ON_MODEL,
                     "sum",
                     served(settings, "vllm:num_requests_waiting", MATCH),
                 ),
-                ("server", "model_name"),
+                ON_MODEL,
             )
         },
     )
@@ -248,16 +184,12 @@ def kv_cache_saturated(settings: Settings) -> Alert:
 def preemptions(settings: Settings) -> Alert:
     """Requests are thrown out of the KV cache and computed again."""
     limit, terms = settings.memory.preemptions_per_second, settings.alerts["VLLMPreemptions"]
+    preempted = total_rate(settings, MODEL, "vllm:num_preemptions_total")
     window = settings.service.window
     return Alert(
         name="VLLMPreemptions",
-        query=total_rate(settings, MODEL, "vllm:num_preemptions_total"),
-        comparison=">",
-        threshold=limit,
-        unit="per_second",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(preempted, limit, "per_second"),
+        terms=terms,
         labels=MODEL,
         text=Text(
             summary="A vLLM server throws running requests back into the queue.",

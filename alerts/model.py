@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from alerts.duration import Duration
-from alerts.settings import Severity
+from alerts.settings import Terms
 
 Unit = Literal["share", "bytes", "seconds", "count", "per_second"]
 """``share``: 0..1, shown in per cent. ``bytes``: with binary prefixes (KiB, MiB, GiB). ``seconds``:
@@ -98,20 +97,57 @@ class PanelReference:
 
 
 @dataclass(frozen=True)
-class Alert:
-    """One alert: ``query comparison threshold`` and ``guards``, true for ``pending``.
+class Measure:
+    """A value and the threshold on whose far side it is bad.
 
     The query stands apart from the comparison because Grafana evaluates them in separate steps.
 
     Attributes:
-        name: CamelCase, with the common beginning ``VLLM``.
         query: PromQL of the value that is compared.
-        comparison: How the value stands to the threshold when the alert is due.
+        comparison: How the value stands to the threshold when it is bad.
         threshold: In the unit of the query.
         unit: How the value is shown.
-        pending: How long the condition must hold (Prometheus' ``for``).
-        keep_firing: How long the alert stays after the condition last held.
-        severity: ``critical``: act now; ``warning``: act soon; ``info``: know; ``none``: machines.
+    """
+
+    query: str
+    comparison: Literal["<", ">"]
+    threshold: float
+    unit: Unit
+
+    @property
+    def condition(self) -> str:
+        """PromQL that gives the series whose value is bad."""
+        return f"{self.query} {self.comparison} {number(self.threshold)}"
+
+
+def below(query: str, threshold: float, unit: Unit) -> Measure:
+    """Return a measure that is bad below a threshold."""
+    return Measure(query, "<", threshold, unit)
+
+
+def above(query: str, threshold: float, unit: Unit) -> Measure:
+    """Return a measure that is bad above a threshold."""
+    return Measure(query, ">", threshold, unit)
+
+
+def missing(query: str) -> Measure:
+    """Return a measure of what should be there: 0 is bad, 1 is well."""
+    return below(query, 1, "count")
+
+
+def present(query: str) -> Measure:
+    """Return a measure of what should not be there: any number above 0 is bad."""
+    return above(query, 0, "count")
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One alert: a measure that is bad for as long as its terms say, where the guards let it count.
+
+    Attributes:
+        name: CamelCase, with the common beginning ``VLLM``.
+        measure: What is judged, and by which threshold.
+        terms: When it fires and ends, and how grave it is.
         labels: Labels of the query's series, all of them.
         text: What the reader is told, in English.
         panel: Where to see it.
@@ -122,13 +158,8 @@ class Alert:
     """
 
     name: str
-    query: str
-    comparison: Literal["<", ">"]
-    threshold: float
-    unit: Unit
-    pending: Duration | None
-    keep_firing: Duration | None
-    severity: Severity
+    measure: Measure
+    terms: Terms
     labels: tuple[str, ...]
     text: Text
     panel: PanelReference
@@ -139,12 +170,12 @@ class Alert:
     @property
     def condition(self) -> str:
         """The whole PromQL condition, one clause a line."""
-        return "\n".join([f"{self.query} {self.comparison} {number(self.threshold)}", *self.guards])
+        return "\n".join([self.measure.condition, *self.guards])
 
     @property
     def value(self) -> str:
         """PromQL of the value where the guards let it count, without the comparison."""
-        return "\n".join([self.query, *self.guards])
+        return "\n".join([self.measure.query, *self.guards])
 
 
 @dataclass(frozen=True)

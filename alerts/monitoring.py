@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alerts import delivery, panels
-from alerts.model import MATCH, Alert, Group, Lookup, Text
+from alerts.model import MATCH, Alert, Group, Lookup, Text, above, missing, present
 from alerts.promql import GPU, MODEL, NOT_A_DRILL, SERVER, TARGET, by, exported, not_exempt, served
 from alerts.settings import Settings
 from exporter.catalogue import (
@@ -39,13 +39,8 @@ def exporter_down(settings: Settings) -> Alert:
     remembered_up = f"up{{{settings.selectors.exporters},{NOT_A_DRILL}}}"
     return Alert(
         name="VLLMExporterDown",
-        query=f"({up} or 0 * max_over_time({remembered_up}[{remembered}]))",
-        comparison="<",
-        threshold=1,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=missing(f"({up} or 0 * max_over_time({remembered_up}[{remembered}]))"),
+        terms=terms,
         labels=TARGET,
         text=Text(
             summary="The exporter beside vLLM does not answer.",
@@ -69,13 +64,8 @@ def upstream_unreachable(settings: Settings) -> Alert:
     state = f"{exported(settings, UPSTREAM_STATE, MATCH)} == 1"
     return Alert(
         name="VLLMUpstreamUnreachable",
-        query=exported(settings, UPSTREAM_UP),
-        comparison="<",
-        threshold=1,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=missing(exported(settings, UPSTREAM_UP)),
+        terms=terms,
         labels=SERVER,
         text=Text(
             summary="The exporter cannot read a vLLM server's metrics.",
@@ -106,13 +96,8 @@ def gpu_not_reported(settings: Settings) -> Alert:
     up = f"up{{{settings.selectors.exporters}}}"
     return Alert(
         name="VLLMGPUNotReported",
-        query=by(GPU, "max", f"count_over_time({used}[{remembered}])"),
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=present(by(GPU, "max", f"count_over_time({used}[{remembered}])")),
+        terms=terms,
         labels=GPU,
         guards=(f"unless on (instance, uuid) {used}", f"and on (instance) {up} == 1"),
         text=Text(
@@ -142,13 +127,12 @@ def hit_rate_not_reported(settings: Settings) -> Alert:
     off = served(settings, CACHE_CONFIG_INFO, 'enable_prefix_caching="False"')
     return Alert(
         name="VLLMHitRateNotReported",
-        query=by(MODEL, "sum", f"increase({prompts}[{window}])"),
-        comparison=">",
-        threshold=settings.cache.minimum_tokens,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(
+            by(MODEL, "sum", f"increase({prompts}[{window}])"),
+            settings.cache.minimum_tokens,
+            "count",
+        ),
+        terms=terms,
         labels=MODEL,
         guards=(
             f"unless on (server, model_name) {exported(settings, PREFIX_CACHE_HIT_RATE)}",

@@ -49,12 +49,12 @@ def _recording(rule: RecordingRule) -> dict[str, Any]:
 
 def _alerting(alert: Alert, settings: Settings) -> dict[str, Any]:
     rule: dict[str, Any] = {"alert": alert.name, "expr": alert.condition}
-    if alert.pending is not None:
-        rule["for"] = str(alert.pending)
-    if alert.keep_firing is not None and alert.keep_firing.seconds:
-        rule["keep_firing_for"] = str(alert.keep_firing)
+    if alert.terms.pending.seconds:
+        rule["for"] = str(alert.terms.pending)
+    if alert.terms.keep_firing.seconds:
+        rule["keep_firing_for"] = str(alert.terms.keep_firing)
     texts = {"": alert.text, "_zh": chinese.text(alert, settings)}
-    rule["labels"] = {"severity": alert.severity}
+    rule["labels"] = {"severity": alert.terms.severity}
     rule["annotations"] = {
         **dict(filled(alert, texts, _Writer())),
         "runbook_url": runbook_url(alert, settings),
@@ -82,7 +82,7 @@ class _Writer:
     """Prometheus' templates: other queries are asked at the moment of evaluation."""
 
     def value(self, alert: Alert) -> str:
-        function, suffix = FORMAT[alert.unit]
+        function, suffix = FORMAT[alert.measure.unit]
         return f"{{{{ $value | {function} }}}}{suffix}"
 
     def label(self, name: str) -> str:

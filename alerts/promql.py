@@ -16,6 +16,9 @@ SERVER = ("job", "instance", "server")
 MODEL = (*SERVER, "model_name")
 """Labels of what is said of a model on a server, its engines together."""
 
+ON_MODEL = ("server", "model_name")
+"""Labels that the exporter's series on a model share with vLLM's own."""
+
 GPU = ("job", "instance", "gpu", "uuid")
 """Labels of what is said of a GPU; ``instance`` is the exporter that reads it."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from alerts import panels
-from alerts.model import MATCH, Alert, Group, Lookup, Text, number, percent
-from alerts.promql import MODEL, NOT_A_DRILL, SERVER, by, served, total_rate
+from alerts.model import MATCH, Alert, Group, Lookup, Text, above, missing, number, percent, present
+from alerts.promql import MODEL, NOT_A_DRILL, ON_MODEL, SERVER, by, served, total_rate
 from alerts.settings import Settings
 from exporter.generations import ENGINE_SLEEP_STATE, PROMPT_TOKENS
 
-_ON = ("server", "model_name")
 _QUANTILE = 0.95
 
 
@@ -33,13 +32,8 @@ def server_down(settings: Settings) -> Alert:
     terms = settings.alerts["VLLMServerDown"]
     return Alert(
         name="VLLMServerDown",
-        query=served(settings, "up"),
-        comparison="<",
-        threshold=1,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=missing(served(settings, "up")),
+        terms=terms,
         labels=SERVER,
         text=Text(
             summary="A vLLM server does not answer.",
@@ -68,13 +62,8 @@ def server_vanished(settings: Settings) -> Alert:
     remembered_up = served(settings, "up", NOT_A_DRILL)
     return Alert(
         name="VLLMServerVanished",
-        query=by(SERVER, "max", f"count_over_time({remembered_up}[{remembered}])"),
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=present(by(SERVER, "max", f"count_over_time({remembered_up}[{remembered}])")),
+        terms=terms,
         labels=SERVER,
         guards=(f"unless on (server) {up}",),
         text=Text(
@@ -114,13 +103,8 @@ def stalled(settings: Settings) -> Alert:
     asleep = served(settings, ENGINE_SLEEP_STATE, 'sleep_state="awake"')
     return Alert(
         name="VLLMStalled",
-        query=f"({running} + {waiting})",
-        comparison=">",
-        threshold=0,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=present(f"({running} + {waiting})"),
+        terms=terms,
         labels=MODEL,
         guards=(
             f"and {produced} + {prefilled} == 0",
@@ -160,18 +144,17 @@ def request_errors(settings: Settings) -> Alert:
     web = f'label_replace({failed} / ({requests} > 0), "seen_by", "web", "", "")'
     engine = f'label_replace({wrong} / ({finished} > 0), "seen_by", "engine", "", "")'
     enough = number(settings.service.minimum_requests)
-    count = by(SERVER, "sum", f"increase({served(settings, 'http_requests_total')}[{window}])")
+    # Not every front end of vLLM counts HTTP requests.
+    answered, done = (
+        by(SERVER, "sum", f"increase({served(settings, counter)}[{window}])")
+        for counter in ("http_requests_total", "vllm:request_success_total")
+    )
     return Alert(
         name="VLLMRequestErrors",
-        query=by(SERVER, "max", f"{web} or {engine}"),
-        comparison=">",
-        threshold=limit,
-        unit="share",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(by(SERVER, "max", f"{web} or {engine}"), limit, "share"),
+        terms=terms,
         labels=SERVER,
-        guards=(f"and {count} >= {enough}",),
+        guards=(f"and ({answered} or {done}) >= {enough}",),
         text=Text(
             summary="A vLLM server fails too many requests.",
             description=(
@@ -196,16 +179,13 @@ def requests_queueing(settings: Settings) -> Alert:
     """Requests wait although the engine works."""
     limit, terms = settings.service.waiting_requests, settings.alerts["VLLMRequestsQueueing"]
     produced = total_rate(settings, MODEL, "vllm:generation_tokens_total")
-    usage = by(_ON, "max", served(settings, "vllm:kv_cache_usage_perc", MATCH))
+    usage = by(ON_MODEL, "max", served(settings, "vllm:kv_cache_usage_perc", MATCH))
     return Alert(
         name="VLLMRequestsQueueing",
-        query=by(MODEL, "sum", served(settings, "vllm:num_requests_waiting")),
-        comparison=">",
-        threshold=limit,
-        unit="count",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(
+            by(MODEL, "sum", served(settings, "vllm:num_requests_waiting")), limit, "count"
+        ),
+        terms=terms,
         labels=MODEL,
         # Where nothing is produced the gauge is frozen: that is VLLMStalled's case.
         guards=(f"and {produced} > 0",),
@@ -223,7 +203,7 @@ def requests_queueing(settings: Settings) -> Alert:
             ),
         ),
         panel=panels.REQUESTS,
-        lookups={"usage": Lookup(usage, _ON, "share")},
+        lookups={"usage": Lookup(usage, ON_MODEL, "share")},
     )
 
 
@@ -234,16 +214,11 @@ def time_to_first_token_high(settings: Settings) -> Alert:
     buckets = total_rate(settings, (*MODEL, "le"), "vllm:time_to_first_token_seconds_bucket")
     counted = served(settings, "vllm:time_to_first_token_seconds_count")
     requests = by(MODEL, "sum", f"increase({counted}[{window}])")
-    waiting = by(_ON, "sum", served(settings, "vllm:num_requests_waiting", MATCH))
+    waiting = by(ON_MODEL, "sum", served(settings, "vllm:num_requests_waiting", MATCH))
     return Alert(
         name="VLLMTimeToFirstTokenHigh",
-        query=f"histogram_quantile({number(_QUANTILE)}, {buckets})",
-        comparison=">",
-        threshold=limit,
-        unit="seconds",
-        pending=terms.pending,
-        keep_firing=terms.keep_firing,
-        severity=terms.severity,
+        measure=above(f"histogram_quantile({number(_QUANTILE)}, {buckets})", limit, "seconds"),
+        terms=terms,
         labels=MODEL,
         guards=(f"and {requests} >= {number(settings.service.minimum_requests)}",),
         text=Text(
@@ -261,5 +236,5 @@ def time_to_first_token_high(settings: Settings) -> Alert:
             ),
         ),
         panel=panels.TIME_TO_FIRST_TOKEN,
-        lookups={"waiting": Lookup(waiting, _ON)},
+        lookups={"waiting": Lookup(waiting, ON_MODEL)},
     )

@@ -1,60 +1,14 @@
-"""For each alert, a situation in which it is due: a healthy little world, and what goes wrong.
+"""For each alert, a situation in which it is due: what goes wrong in a healthy little world.
 
 The tests play it to promtool, and an operator's drill plays it to a running chain, so that both
-mean the same. Values are those of targets' pages; ``up`` is what Prometheus makes of a page that
-is not answered.
+mean the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
-Target = Literal["server", "exporter", "prometheus", "alertmanager"]
-
-_GIB = 2**30
-_TOTAL = 80 * _GIB
-_DAY = 86400.0
-
-
-@dataclass(frozen=True)
-class Series:
-    """One line of a target's page.
-
-    Attributes:
-        target: Whose page it is on.
-        name: Name of the series.
-        labels: Its labels on the page.
-        value: Its value; None: it is not on the page.
-        per_second: Whether ``value`` is a counter's growth per second.
-        since_start: Whether ``value`` is a time before the start of the world, in seconds.
-    """
-
-    target: Target
-    name: str
-    labels: tuple[tuple[str, str], ...]
-    value: float | None
-    per_second: bool = False
-    since_start: bool = False
-
-    @property
-    def key(self) -> tuple[Target, str, tuple[tuple[str, str], ...]]:
-        """What identifies the series."""
-        return self.target, self.name, self.labels
-
-    def at(self, seconds: float, start: float) -> float | None:
-        """Return the value ``seconds`` after the start of the world, which is Unix time ``start``.
-
-        Of a counter that grew from 0 since then.
-        """
-        if self.value is None:
-            return None
-        if self.per_second:
-            return self.value * seconds
-        if self.since_start:
-            return start - self.value
-        return self.value
+from alerts.world import TOTAL, Series, Target, World
 
 
 @dataclass(frozen=True)
@@ -72,217 +26,76 @@ class Situation:
     gone: Target | None = None
 
 
-@dataclass(frozen=True)
-class World:
-    """The healthy world: one server with one model and one GPU, and what watches it.
-
-    Attributes:
-        model: Value of ``model_name``.
-        server: Value of ``server``.
-        uuid: The GPU's.
-    """
-
-    model: str = "gemma"
-    server: str = "gpu1:8000"
-    uuid: str = "GPU-1"
-    series: tuple[Series, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "series",
-            (*self._engine(), *self._requests(), *self._exporter(), *_chain()),
-        )
-
-    def of(self, name: str, value: float | None, **labels: str) -> Series:
-        """Return the healthy world's series with another value.
-
-        Args:
-            name: Its name.
-            value: The new value.
-            labels: What tells it from others of its name.
-        """
-        for series in self.series:
-            if series.name == name and labels.items() <= dict(series.labels).items():
-                return replace(series, value=value)
-        raise KeyError(name)
-
-    def _engine(self) -> tuple[Series, ...]:
-        engine = {"engine": "0", "model_name": self.model}
-
-        def gauge(name: str, value: float, **labels: str) -> Series:
-            return _series("server", name, value, engine | labels)
-
-        def counter(name: str, value: float, **labels: str) -> Series:
-            return replace(gauge(name, value, **labels), per_second=True)
-
-        config = {
-            "engine": "0",
-            "gpu_memory_utilization": "0.8",
-            "kv_cache_memory_bytes": "None",
-        }
-        return (
-            gauge("vllm:num_requests_running", 2),
-            gauge("vllm:num_requests_waiting", 0),
-            gauge("vllm:kv_cache_usage_perc", 0.3),
-            gauge("vllm:engine_sleep_state", 1, sleep_state="awake"),
-            counter("vllm:prompt_tokens_total", 1000),
-            counter("vllm:generation_tokens_total", 100),
-            counter("vllm:num_preemptions_total", 0),
-            counter("vllm:prefix_cache_queries_total", 1000),
-            counter("vllm:prefix_cache_hits_total", 800),
-            _series(
-                "server", "vllm:cache_config_info", 1, config | {"enable_prefix_caching": "True"}
-            ),
-            _series(
-                "server",
-                "vllm:cache_config_info",
-                None,
-                config | {"enable_prefix_caching": "False"},
-            ),
-        )
-
-    def _requests(self) -> tuple[Series, ...]:
-        engine = {"engine": "0", "model_name": self.model}
-
-        def counter(name: str, value: float, labels: Mapping[str, str]) -> Series:
-            return replace(_series("server", name, value, labels), per_second=True)
-
-        http = {"handler": "/v1/completions", "method": "POST"}
-        return (
-            counter("vllm:request_success_total", 1, engine | {"finished_reason": "stop"}),
-            counter("vllm:request_success_total", 0, engine | {"finished_reason": "error"}),
-            counter("vllm:request_prompt_tokens_sum", 1000, engine),
-            counter("vllm:request_prompt_tokens_count", 1, engine),
-            counter("vllm:time_to_first_token_seconds_bucket", 0.9, engine | {"le": "0.1"}),
-            counter("vllm:time_to_first_token_seconds_bucket", 1, engine | {"le": "5.0"}),
-            counter("vllm:time_to_first_token_seconds_bucket", 1, engine | {"le": "10.0"}),
-            counter("vllm:time_to_first_token_seconds_bucket", 1, engine | {"le": "+Inf"}),
-            counter("vllm:time_to_first_token_seconds_count", 1, engine),
-            counter("http_requests_total", 1, http | {"status": "2xx"}),
-            counter("http_requests_total", 0, http | {"status": "5xx"}),
-        )
-
-    def _exporter(self) -> tuple[Series, ...]:
-        server = {"server": self.server}
-        model = server | {"model_name": self.model}
-        gpu = {"gpu": "0", "uuid": self.uuid}
-
-        def gauge(name: str, value: float | None, labels: Mapping[str, str]) -> Series:
-            return _series("exporter", name, value, labels)
-
-        return (
-            gauge("vllm:prefix_cache_hit_rate", 0.8, model),
-            gauge("vllm:prefix_cache_window_query_tokens", 300_000, model),
-            gauge("vllm:gpu_memory_utilization_limit", 0.8, server),
-            gauge("vllm:gpu_memory_usage", 0.8, gpu),
-            gauge("vllm:gpu_memory_used_bytes", 0.8 * _TOTAL, gpu),
-            gauge("vllm:gpu_memory_free_bytes", 16 * _GIB, gpu),
-            gauge("vllm:gpu_memory_total_bytes", _TOTAL, gpu),
-            gauge("vllm_exporter_upstream_up", 1, server),
-            gauge("vllm_exporter_upstream_state", 1, server | {"state": "ok"}),
-            gauge("vllm_exporter_upstream_state", 0, server | {"state": "unreachable"}),
-            replace(
-                gauge("vllm_exporter_upstream_start_time_seconds", _DAY, server), since_start=True
-            ),
-        )
-
-    def situations(self) -> dict[str, Situation]:
-        """Return a situation by name of the alert that it makes due."""
-        of = self.of
-        rate = "vllm:prefix_cache_hit_rate"
-        no_rate = (of(rate, None), of("vllm:prefix_cache_window_query_tokens", None))
-        bucket = "vllm:time_to_first_token_seconds_bucket"
-        return {
-            "VLLMPrefixCacheHitRateLow": Situation((of(rate, 0.4),)),
-            "VLLMPrefixCacheIneffective": Situation((of(rate, 0.2),)),
-            "VLLMPrefixCacheWastesMemory": Situation((of(rate, 0.4), *self._memory(0.875))),
-            "VLLMPrefixCacheDisabled": Situation(
-                (
-                    of("vllm:cache_config_info", None, enable_prefix_caching="True"),
-                    of("vllm:cache_config_info", 1, enable_prefix_caching="False"),
-                )
-            ),
-            "VLLMGPUMemoryHigh": Situation(self._memory(0.95)),
-            "VLLMGPUMemoryElevated": Situation(self._memory(0.875)),
-            "VLLMGPUMemoryAboveLimit": Situation(self._memory(0.875)),
-            "VLLMKVCacheSaturated": Situation(
-                (of("vllm:kv_cache_usage_perc", 0.97), of("vllm:num_requests_waiting", 7))
-            ),
-            "VLLMPreemptions": Situation((of("vllm:num_preemptions_total", 1),)),
-            "VLLMServerDown": Situation(silent="server"),
-            "VLLMServerVanished": Situation(gone="server"),
-            "VLLMStalled": Situation(
-                (of("vllm:prompt_tokens_total", 0), of("vllm:generation_tokens_total", 0))
-            ),
-            "VLLMRequestErrors": Situation((of("http_requests_total", 1, status="5xx"),)),
-            "VLLMRequestsQueueing": Situation((of("vllm:num_requests_waiting", 25),)),
-            "VLLMTimeToFirstTokenHigh": Situation(
-                (of(bucket, 0, le="0.1"), of(bucket, 0, le="5.0"))
-            ),
-            "VLLMExporterDown": Situation(silent="exporter"),
-            "VLLMUpstreamUnreachable": Situation(
-                (
-                    *no_rate,
-                    of("vllm_exporter_upstream_up", 0),
-                    of("vllm_exporter_upstream_state", 0, state="ok"),
-                    of("vllm_exporter_upstream_state", 1, state="unreachable"),
-                )
-            ),
-            "VLLMGPUNotReported": Situation(
-                tuple(replace(series, value=None) for series in self._memory(0))
-            ),
-            "VLLMHitRateNotReported": Situation(no_rate),
-            "VLLMPrometheusReloadFailed": Situation(
-                (of("prometheus_config_last_reload_successful", 0),)
-            ),
-            "VLLMPrometheusRuleFailures": Situation(
-                (of("prometheus_rule_evaluation_failures_total", 0.2),)
-            ),
-            "VLLMPrometheusNotNotifying": Situation(
-                (of("prometheus_notifications_errors_total", 0.1),)
-            ),
-            "VLLMAlertmanagerDown": Situation(silent="alertmanager"),
-            "VLLMAlertmanagerReloadFailed": Situation(
-                (of("alertmanager_config_last_reload_successful", 0),)
-            ),
-            "VLLMAlertmanagerNotDelivering": Situation(
-                (of("alertmanager_notifications_failed_total", 0.1),)
-            ),
-            "Watchdog": Situation(),
-        }
-
-    def _memory(self, usage: float) -> tuple[Series, ...]:
-        """Return all series of the GPU's memory at a usage."""
-        of = self.of
-        return (
-            of("vllm:gpu_memory_usage", usage),
-            of("vllm:gpu_memory_used_bytes", usage * _TOTAL),
-            of("vllm:gpu_memory_free_bytes", (1 - usage) * _TOTAL),
-            of("vllm:gpu_memory_total_bytes", _TOTAL),
-        )
-
-
-def _chain() -> tuple[Series, ...]:
-    def counter(target: Target, name: str, value: float, **labels: str) -> Series:
-        return replace(_series(target, name, value, labels), per_second=True)
-
-    return (
-        _series("prometheus", "prometheus_config_last_reload_successful", 1, {}),
-        counter("prometheus", "prometheus_rule_evaluation_failures_total", 0, rule_group="g"),
-        counter("prometheus", "prometheus_notifications_sent_total", 0.1, alertmanager="a"),
-        counter("prometheus", "prometheus_notifications_errors_total", 0, alertmanager="a"),
-        _series("alertmanager", "alertmanager_config_last_reload_successful", 1, {}),
-        counter("alertmanager", "alertmanager_notifications_total", 0.1, integration="webhook"),
-        counter(
-            "alertmanager",
-            "alertmanager_notifications_failed_total",
-            0,
-            integration="webhook",
-            reason="serverError",
+def situations(world: World) -> dict[str, Situation]:
+    """Return a situation by name of the alert that it makes due."""
+    of = world.of
+    rate = "vllm:prefix_cache_hit_rate"
+    no_rate = (of(rate, None), of("vllm:prefix_cache_window_query_tokens", None))
+    bucket = "vllm:time_to_first_token_seconds_bucket"
+    return {
+        "VLLMPrefixCacheHitRateLow": Situation((of(rate, 0.4),)),
+        "VLLMPrefixCacheIneffective": Situation((of(rate, 0.2),)),
+        "VLLMPrefixCacheWastesMemory": Situation((of(rate, 0.4), *_memory(world, 0.875))),
+        "VLLMPrefixCacheDisabled": Situation(
+            (
+                of("vllm:cache_config_info", None, enable_prefix_caching="True"),
+                of("vllm:cache_config_info", 1, enable_prefix_caching="False"),
+            )
         ),
+        "VLLMGPUMemoryHigh": Situation(_memory(world, 0.95)),
+        "VLLMGPUMemoryElevated": Situation(_memory(world, 0.875)),
+        "VLLMGPUMemoryAboveLimit": Situation(_memory(world, 0.875)),
+        "VLLMKVCacheSaturated": Situation(
+            (of("vllm:kv_cache_usage_perc", 0.97), of("vllm:num_requests_waiting", 7))
+        ),
+        "VLLMPreemptions": Situation((of("vllm:num_preemptions_total", 1),)),
+        "VLLMServerDown": Situation(silent="server"),
+        "VLLMServerVanished": Situation(gone="server"),
+        "VLLMStalled": Situation(
+            (of("vllm:prompt_tokens_total", 0), of("vllm:generation_tokens_total", 0))
+        ),
+        "VLLMRequestErrors": Situation((of("http_requests_total", 1, status="5xx"),)),
+        "VLLMRequestsQueueing": Situation((of("vllm:num_requests_waiting", 25),)),
+        "VLLMTimeToFirstTokenHigh": Situation((of(bucket, 0, le="0.1"), of(bucket, 0, le="5.0"))),
+        "VLLMExporterDown": Situation(silent="exporter"),
+        "VLLMUpstreamUnreachable": Situation(
+            (
+                *no_rate,
+                of("vllm_exporter_upstream_up", 0),
+                of("vllm_exporter_upstream_state", 0, state="ok"),
+                of("vllm_exporter_upstream_state", 1, state="unreachable"),
+            )
+        ),
+        "VLLMGPUNotReported": Situation(
+            tuple(replace(series, value=None) for series in _memory(world, 0))
+        ),
+        "VLLMHitRateNotReported": Situation(no_rate),
+        "VLLMPrometheusReloadFailed": Situation(
+            (of("prometheus_config_last_reload_successful", 0),)
+        ),
+        "VLLMPrometheusRuleFailures": Situation(
+            (of("prometheus_rule_evaluation_failures_total", 0.2),)
+        ),
+        "VLLMPrometheusNotNotifying": Situation(
+            (of("prometheus_notifications_errors_total", 0.1),)
+        ),
+        "VLLMAlertmanagerDown": Situation(silent="alertmanager"),
+        "VLLMAlertmanagerReloadFailed": Situation(
+            (of("alertmanager_config_last_reload_successful", 0),)
+        ),
+        "VLLMAlertmanagerNotDelivering": Situation(
+            (of("alertmanager_notifications_failed_total", 0.1),)
+        ),
+        "Watchdog": Situation(),
+    }
+
+
+def _memory(world: World, usage: float) -> tuple[Series, ...]:
+    """Return all series of the GPU's memory at a usage."""
+    of = world.of
+    return (
+        of("vllm:gpu_memory_usage", usage),
+        of("vllm:gpu_memory_used_bytes", usage * TOTAL),
+        of("vllm:gpu_memory_free_bytes", (1 - usage) * TOTAL),
+        of("vllm:gpu_memory_total_bytes", TOTAL),
     )
-
-
-def _series(target: Target, name: str, value: float | None, labels: Mapping[str, str]) -> Series:
-    return Series(target, name, tuple(sorted(labels.items())), value)

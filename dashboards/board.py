@@ -41,6 +41,8 @@ _KEYS = (
     "uid",
 )
 _SHARED_CROSSHAIR = 1
+_MARK_STEP = "60s"
+"""Pause between the moments at which a mark's query is asked, unless the time range is long."""
 
 
 @attr.s
@@ -137,7 +139,8 @@ def mark(
 
     Args:
         name: Of its switch on the board.
-        expr: PromQL; a mark for each series and stretch of time that it has.
+        expr: PromQL; a mark for each series and stretch of time that it has. It is asked once a
+            step: what may be shorter has to look back over ``$__interval``, which is the step.
         color: Of the marks.
         title: Of each mark; labels in double braces.
         text: Likewise, below the title.
@@ -146,11 +149,13 @@ def mark(
     return {
         "datasource": DATASOURCE,
         "enable": True,
+        # Older Grafanas read these two, newer ones what is under "target".
         "expr": expr,
+        "step": _MARK_STEP,
+        "target": {"expr": expr, "interval": _MARK_STEP, "refId": "Anno"},
         "hide": False,
         "iconColor": color,
         "name": name,
-        "step": "60s",
         "tagKeys": "severity",
         "textFormat": text,
         "titleFormat": title,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alerts.settings import Settings
 from dashboards import cache_panels as cache
+from dashboards import gpu_panels as gpu
 from dashboards import marks, uids
 from dashboards import memory_panels as memory
 from dashboards.board import Board, board
@@ -58,7 +59,7 @@ def build(settings: Settings) -> Board:
             Section(
                 40,
                 "GPU",
-                [memory.by_owner(), memory.power(), memory.temperature(), memory.activity()],
+                [gpu.by_owner(), gpu.power(), gpu.temperature(), gpu.activity()],
             ),
         ],
         annotations=marks.of_servers(CHOSEN),

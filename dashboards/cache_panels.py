@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alerts.settings import Settings
 from dashboards import figures, metrics, scales
-from dashboards.elements import NOT_REPORTED, Look, Query, Size
+from dashboards.elements import Look, Query, Size
 from dashboards.layer import Panel, stat, time_series
 from dashboards.promql import CHOSEN, MODEL, by, rate, renamed
 from dashboards.tiles import MODEL as MODEL_LEGEND
@@ -24,7 +24,7 @@ def hit_rate_now(settings: Settings) -> Panel:
         "Hit rate",
         f"Share of the prompt tokens looked up in the last {settings.cache.window} that were found "
         "in the prefix cache. Low: see the runbook of VLLMPrefixCacheHitRateLow.",
-        Size(4, 5),
+        Size(8, 4),
         [Query(figures.hit_rate(CHOSEN), MODEL_LEGEND)],
         scales.hit_rate(settings),
     )
@@ -37,7 +37,7 @@ def looked_up_now(settings: Settings) -> Panel:
         "Tokens looked up",
         f"Prompt tokens looked up in the prefix cache in the last {settings.cache.window}: what "
         "the hit rate is a share of. A hit rate of few tokens means little.",
-        Size(3, 5),
+        Size(8, 4),
         [Query(by(MODEL, "sum", CHOSEN.select(PREFIX_CACHE_WINDOW_QUERY_TOKENS)), MODEL_LEGEND)],
         scales.COUNT,
     )
@@ -53,7 +53,7 @@ def saved_an_hour() -> Panel:
         "Prefill saved per hour",
         "Prompt tokens an hour that need no computing because the prefix cache has them, at the "
         "present pace: an estimate. Divide it by the prefill speed of your GPU for the time won.",
-        Size(4, 5),
+        Size(8, 4),
         [Query(found, MODEL_LEGEND)],
         scales.COUNT,
     )
@@ -124,7 +124,7 @@ def external() -> Panel:
         "is evicted before it is asked for, or is keyed by another model.",
         Size(6, 9),
         [Query(by(MODEL, "max", CHOSEN.select(EXTERNAL_PREFIX_CACHE_HIT_RATE)), MODEL_LEGEND)],
-        Look("percentunit", maximum=1, no_value=NOT_REPORTED),
+        Look("percentunit", maximum=1, no_value="No KV connector seen"),
     )
 
 
@@ -138,5 +138,5 @@ def multimodal() -> Panel:
         "--mm-processor-cache-gb.",
         Size(6, 9),
         [Query(by(MODEL, "max", CHOSEN.select(MM_CACHE_HIT_RATE)), MODEL_LEGEND)],
-        Look("percentunit", maximum=1, no_value=NOT_REPORTED),
+        Look("percentunit", maximum=1, no_value="No images or audio seen"),
     )

@@ -15,6 +15,8 @@ from dashboards.tiles import SERVER as SERVER_LEGEND
 _QUANTILES = (0.5, 0.95, 0.99)
 _THIRD = Size(8, 9)
 _HALF = Size(12, 9)
+# A third of the board has no room for the least beside the names.
+_SHORT = ("lastNotNull", "max")
 
 
 def build(settings: Settings) -> Board:
@@ -33,7 +35,7 @@ def build(settings: Settings) -> Board:
             Section(
                 20,
                 "Throughput",
-                [_tokens(), _requests(settings), _finished(), _errors(settings)],
+                [_tokens(), _requests(settings), _finished(), _errors(settings), _answers()],
             ),
             Section(30, "Length of requests", [_prompt_lengths(), _output_lengths()]),
         ],
@@ -41,70 +43,70 @@ def build(settings: Settings) -> Board:
     )
 
 
-def _quantiles(buckets: Metric | Renamed) -> list[Query]:
-    return [Query(quantile(CHOSEN, q, buckets), f"p{q * 100:g} {MODEL_LEGEND}") for q in _QUANTILES]
+def _percentiles(
+    panel_id: int, title: str, description: str, buckets: Metric | Renamed, look: Look
+) -> Panel:
+    queries = [
+        Query(quantile(CHOSEN, q, buckets), f"p{q * 100:g} {MODEL_LEGEND}") for q in _QUANTILES
+    ]
+    return time_series(panel_id, title, description, _THIRD, queries, look, calcs=_SHORT)
 
 
 def _first_token(settings: Settings) -> Panel:
-    return time_series(
+    return _percentiles(
         11,
         "Time to first token",
         "How long 50, 95 and 99 of 100 requests waited for their first token at most, queueing "
         f"included. The line is where VLLMTimeToFirstTokenHigh begins ("
         f"{settings.service.time_to_first_token_seconds:g} s, p95). High: see queue and prefill "
         "below, which of them it is.",
-        _THIRD,
-        _quantiles(metrics.TIME_TO_FIRST_TOKEN),
+        metrics.TIME_TO_FIRST_TOKEN,
         scales.first_token(settings),
     )
 
 
 def _between_tokens() -> Panel:
-    return time_series(
+    return _percentiles(
         12,
         "Time between tokens",
         "Pause between two outputs of a stream. Rising with the load is normal; spikes come from "
         "long prompts that are computed meanwhile (lower --max-num-batched-tokens) or from "
         "preemptions. Before vLLM 0.10.2: time per output token.",
-        _THIRD,
-        _quantiles(metrics.TIME_BETWEEN_TOKENS),
+        metrics.TIME_BETWEEN_TOKENS,
         scales.SECONDS,
     )
 
 
 def _whole_request() -> Panel:
-    return time_series(
+    return _percentiles(
         13,
         "Whole request",
         "From arrival to the last token. It grows with the length of answers: compare it with "
         "that before calling it bad. Below 0.3 s it is interpolated, for vLLM's first bucket ends "
         "there.",
-        _THIRD,
-        _quantiles(metrics.E2E_LATENCY),
+        metrics.E2E_LATENCY,
         scales.SECONDS,
     )
 
 
 def _queue() -> Panel:
-    return time_series(
+    return _percentiles(
         14,
         "Time in the queue",
         "How long requests waited before any work was done on them. More than moments: more load "
         "than places (--max-num-seqs) or KV cache. Below 0.3 s it is interpolated.",
-        _THIRD,
-        _quantiles(metrics.QUEUE_TIME),
+        metrics.QUEUE_TIME,
         scales.SECONDS,
     )
 
 
 def _prefill() -> Panel:
-    return time_series(
+    return _percentiles(
         16,
         "Time of prefill",
         "How long the prompt's computation took. Long: long prompts whose beginning is not in the "
         "prefix cache; a better hit rate shortens it. Below 0.3 s it is interpolated.",
-        _THIRD,
-        _quantiles(metrics.PREFILL_TIME),
+        metrics.PREFILL_TIME,
         scales.SECONDS,
     )
 
@@ -166,7 +168,7 @@ def _finished() -> Panel:
         "Requests per second that ended by themselves (stop), at their longest (length), by an "
         "error, or for repeating themselves. Many at length: answers are cut, raise max_tokens. "
         "Errors: read the server's log. vLLM counts no aborted ones.",
-        _HALF,
+        _THIRD,
         [
             Query(
                 rate(CHOSEN, metrics.REQUEST_SUCCESS, (*MODEL, "finished_reason")),
@@ -174,6 +176,7 @@ def _finished() -> Panel:
             )
         ],
         Look("reqps"),
+        calcs=_SHORT,
     )
 
 
@@ -184,9 +187,29 @@ def _errors(settings: Settings) -> Panel:
         "Share of requests that ended in an error, by the web server (status 5xx) or by the "
         f"engine, whichever is greater. Above {settings.service.error_share:.0%}: "
         "VLLMRequestErrors; read the server's log.",
-        _HALF,
+        _THIRD,
         [Query(figures.error_share(CHOSEN), SERVER_LEGEND)],
         scales.error_share(settings),
+        calcs=_SHORT,
+    )
+
+
+def _answers() -> Panel:
+    return time_series(
+        25,
+        "Answers by status",
+        "Answers of the web server per second: 2xx is well, 4xx is refused for a fault of the "
+        "client (a wrong name of the model, too long a prompt, no key), 5xx a fault of the server. "
+        "Many 4xx: ask the clients. A stream that breaks off is 2xx all the same: see the reasons.",
+        _THIRD,
+        [
+            Query(
+                rate(CHOSEN, metrics.HTTP_REQUESTS, ("server", "status")),
+                f"{{{{status}}}} {SERVER_LEGEND}",
+            )
+        ],
+        Look("reqps"),
+        calcs=_SHORT,
     )
 
 

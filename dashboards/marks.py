@@ -29,7 +29,7 @@ def firing_alerts(scope: Scope) -> dict[str, Any]:
     """Return marks while alerts of the kit fire."""
     return mark(
         "Firing alerts",
-        figures.alerts(scope),
+        f"max_over_time({figures.alerts(scope)}[$__interval])",
         "red",
         "{{alertname}}",
         "{{server}} {{model_name}} {{gpu}}",

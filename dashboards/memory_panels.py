@@ -5,25 +5,19 @@ from __future__ import annotations
 from alerts.settings import Settings
 from dashboards import figures, metrics, scales
 from dashboards.elements import NOT_REPORTED, YES_NO, Look, Query, Size
+from dashboards.gpu_panels import of_gpu
 from dashboards.layer import Panel, stat, state_timeline, table, time_series
 from dashboards.layer.lists import Column
-from dashboards.promql import CHOSEN, by, on_server, rate
+from dashboards.promql import CHOSEN, by, rate
 from dashboards.tiles import MODEL as MODEL_LEGEND
 from dashboards.tiles import SERVER as SERVER_LEGEND
 from exporter.catalogue import (
     GPU_MEMORY_FREE,
-    GPU_MEMORY_OTHER,
-    GPU_MEMORY_PROCESS,
     GPU_MEMORY_RESERVED,
     GPU_MEMORY_USAGE,
     GPU_MEMORY_USED,
     GPU_MEMORY_UTILIZATION_LIMIT,
-    GPU_POWER,
-    GPU_TEMPERATURE,
-    GPU_UTILIZATION,
 )
-
-_GPU_LEGEND = "{{server}} GPU {{gpu}}"
 
 
 def usage_now(settings: Settings) -> Panel:
@@ -33,8 +27,8 @@ def usage_now(settings: Settings) -> Panel:
         "GPU memory in use",
         "Share of the GPU's memory, less what the driver reserves, that all processes on it hold. "
         "High: see the runbook of VLLMGPUMemoryHigh.",
-        Size(4, 5),
-        [Query(on_server(CHOSEN, GPU_MEMORY_USAGE), _GPU_LEGEND)],
+        Size(6, 4),
+        [of_gpu(GPU_MEMORY_USAGE)],
         scales.gpu_memory(settings),
     )
 
@@ -46,8 +40,8 @@ def free_now() -> Panel:
         "GPU memory free",
         "What is left for CUDA graphs, activations beyond the profile and other processes. Count "
         "the room in GiB, not in per cent: vLLM needs about 1 GiB beyond its share.",
-        Size(3, 5),
-        [Query(on_server(CHOSEN, GPU_MEMORY_FREE), _GPU_LEGEND)],
+        Size(6, 4),
+        [of_gpu(GPU_MEMORY_FREE)],
         scales.BYTES,
     )
 
@@ -59,7 +53,7 @@ def limit(settings: Settings) -> Panel:
         "Configured limit",
         "The share of the GPU that vLLM was told to take (--gpu-memory-utilization). It takes it "
         "at start and keeps it: near or above the alert's threshold, the alert stays.",
-        Size(3, 5),
+        Size(6, 4),
         [Query(CHOSEN.select(GPU_MEMORY_UTILIZATION_LIMIT), SERVER_LEGEND)],
         scales.gpu_memory(settings),
     )
@@ -72,7 +66,7 @@ def reachable() -> Panel:
         "vLLM reachable",
         "Whether the server's metrics can be read. If not, the other figures are missing or old; "
         "the exporter's log says why.",
-        Size(3, 5),
+        Size(6, 4),
         [Query(figures.reachable(CHOSEN), SERVER_LEGEND)],
         Look("short", no_value=NOT_REPORTED, words=YES_NO),
     )
@@ -90,7 +84,7 @@ def usage(settings: Settings) -> Panel:
         "line: growth, or another process on the GPU.",
         Size(12, 10),
         [
-            Query(on_server(CHOSEN, GPU_MEMORY_USAGE), _GPU_LEGEND),
+            of_gpu(GPU_MEMORY_USAGE),
             Query(CHOSEN.select(GPU_MEMORY_UTILIZATION_LIMIT), f"limit {SERVER_LEGEND}"),
         ],
         scales.gpu_memory(settings),
@@ -108,73 +102,12 @@ def by_kind() -> Panel:
         "--gpu-memory-utilization or end other processes.",
         Size(12, 10),
         [
-            Query(on_server(CHOSEN, GPU_MEMORY_USED), f"used, {_GPU_LEGEND}"),
-            Query(on_server(CHOSEN, GPU_MEMORY_FREE), f"free, {_GPU_LEGEND}"),
-            Query(on_server(CHOSEN, GPU_MEMORY_RESERVED), f"reserved, {_GPU_LEGEND}"),
+            of_gpu(GPU_MEMORY_USED, "used, "),
+            of_gpu(GPU_MEMORY_FREE, "free, "),
+            of_gpu(GPU_MEMORY_RESERVED, "reserved, "),
         ],
         scales.BYTES,
         stacked=True,
-    )
-
-
-def by_owner() -> Panel:
-    """Show whose memory it is."""
-    return time_series(
-        25,
-        "GPU memory by owner",
-        "What the processes of each server hold, and what others hold on its GPUs. Others grow: "
-        "find them with nvidia-smi and end them, or lower --gpu-memory-utilization. Not reported "
-        "where the driver does not tell whose it is, as in most containers.",
-        Size(6, 9),
-        [
-            Query(CHOSEN.select(GPU_MEMORY_PROCESS), _GPU_LEGEND),
-            Query(on_server(CHOSEN, GPU_MEMORY_OTHER), f"others, {_GPU_LEGEND}"),
-        ],
-        scales.BYTES,
-        stacked=True,
-        calcs=("lastNotNull", "max"),
-    )
-
-
-def activity() -> Panel:
-    """Show whether the GPU works at all."""
-    return time_series(
-        26,
-        "GPU activity",
-        "Share of the time in which the GPU computed anything, however little: 100 % is not full "
-        "load, but 0 % with requests running means that the engine is stuck.",
-        Size(6, 9),
-        [Query(on_server(CHOSEN, GPU_UTILIZATION), _GPU_LEGEND)],
-        Look("percentunit", maximum=1, no_value=NOT_REPORTED),
-        calcs=("lastNotNull", "min"),
-    )
-
-
-def power() -> Panel:
-    """Show what the GPU draws."""
-    return time_series(
-        27,
-        "GPU power",
-        "What each GPU draws. At its limit it slows down; far below it under load, it waits for "
-        "memory, for other GPUs or for requests.",
-        Size(6, 9),
-        [Query(on_server(CHOSEN, GPU_POWER), _GPU_LEGEND)],
-        Look("watt", no_value=NOT_REPORTED),
-        calcs=("lastNotNull", "max"),
-    )
-
-
-def temperature() -> Panel:
-    """Show how hot the GPU is."""
-    return time_series(
-        28,
-        "GPU temperature",
-        "How hot each GPU is. Above some 85 °C most slow down, and every request takes longer: "
-        "look after the cooling.",
-        Size(6, 9),
-        [Query(on_server(CHOSEN, GPU_TEMPERATURE), _GPU_LEGEND)],
-        Look("celsius", no_value=NOT_REPORTED),
-        calcs=("lastNotNull", "max"),
     )
 
 
@@ -253,6 +186,9 @@ def configuration() -> Panel:
         "ones than the block size says.",
         Size(24, 6),
         [Query(info, "{{server}} {{engine}}", instant=True)],
-        [Column(title, label) for title, label in columns.items()],
+        [
+            Column(title, label, width=215 if label == "server" else None)
+            for title, label in columns.items()
+        ],
         no_value=NOT_REPORTED,
     )

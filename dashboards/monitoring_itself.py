@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from alerts.settings import Settings
+from dashboards import delivery_panels as delivery
 from dashboards import exporter_panels, figures, marks, uids, variables
-from dashboards import watcher_panels as watchers
+from dashboards import target_panels as targets
 from dashboards.board import Board, board
 from dashboards.layer import Section
 from dashboards.promql import PROGRAMS
@@ -21,21 +22,21 @@ def build(settings: Settings) -> Board:
                 0,
                 "",
                 [
-                    watchers.down_now(),
-                    watchers.alerts_now(figures.firing_alerts(PROGRAMS)),
-                    watchers.rule_failures_now(),
-                    watchers.alertmanagers_now(),
-                    watchers.prometheus_configuration(),
-                    watchers.alertmanager_configuration(),
+                    targets.down_now(),
+                    delivery.alerts_now(figures.firing_alerts(PROGRAMS)),
+                    delivery.rule_failures_now(),
+                    delivery.alertmanagers_now(),
+                    delivery.prometheus_configuration(),
+                    delivery.alertmanager_configuration(),
                 ],
             ),
             Section(
                 10,
                 "Targets",
                 [
-                    watchers.targets_up(),
-                    watchers.scrape_durations(settings),
-                    watchers.scraped_samples(),
+                    targets.targets_up(),
+                    targets.scrape_durations(settings),
+                    targets.scraped_samples(),
                 ],
             ),
             Section(
@@ -53,16 +54,16 @@ def build(settings: Settings) -> Board:
                 30,
                 "Rules and notifications",
                 [
-                    watchers.rule_durations(settings),
-                    watchers.rule_failures(),
-                    watchers.notifications(),
-                    watchers.messages(),
+                    delivery.rule_durations(settings),
+                    delivery.rule_failures(),
+                    delivery.notifications(),
+                    delivery.messages(),
                 ],
             ),
             Section(
                 40,
                 "Prometheus and Alertmanager",
-                [watchers.prometheus_series(), watchers.memory(), watchers.alertmanager_alerts()],
+                [targets.prometheus_series(), targets.memory(), delivery.alertmanager_alerts()],
             ),
         ],
         templating=variables.of_programs(),

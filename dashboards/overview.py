@@ -79,8 +79,8 @@ def _servers(settings: Settings) -> Panel:
         Size(24, 6),
         [Query(expr, MODEL, instant=True) for expr, _ in columns],
         [
-            Column("Server", "server", links=links, width=190),
-            Column("Model", "model_name", width=190),
+            Column("Server", "server", links=links, width=215),
+            Column("Model", "model_name", width=215),
             *(column for _, column in columns),
         ],
         no_value="No server is known",
@@ -90,7 +90,7 @@ def _servers(settings: Settings) -> Panel:
 def _alerts() -> Panel:
     return alert_list(
         31,
-        "Alerts",
+        "Alerts in detail",
         "Alerts of this kit that fire or are about to, with what is wrong; open one for what to do."
         " Empty is good news, if the board on the monitoring itself is well.",
         Size(8, 9),

@@ -52,7 +52,7 @@ class Tiles:
         """Count the servers whose page cannot be read."""
         return stat(
             panel_id,
-            "Unreachable",
+            "Down",
             "vLLM servers that are known and do not answer. The table below names them, and the "
             "exporter's log says why: look there first, then at the server's own log.",
             size,
@@ -64,7 +64,7 @@ class Tiles:
         """Count the alerts that fire."""
         return stat(
             panel_id,
-            "Firing alerts",
+            "Alerts",
             "Alerts of this kit that fire now, in Prometheus. Their notifications and runbooks say "
             "what to do; Alertmanager lists them.",
             size,

@@ -39,6 +39,24 @@ def test_names_every_alert(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READMES)
+def test_counts_the_alerts_that_it_does_not_describe_at_once(name: str) -> None:
+    (further,) = re.findall(r"(?:and|另有) (\d+) (?:more\.|条)", prose(name))
+    assert len(rules.alerts(settings.load())) == 2 + int(further)
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_says_when_each_alert_fires_and_how_grave_it_is(name: str) -> None:
+    text = prose(name)
+    for alert in rules.alerts(settings.load()):
+        (row,) = re.findall(
+            rf"^\| \[`{alert.name}`\]\(\S+\) \| (.+?) \| (.+?) \|", text, re.MULTILINE
+        )
+        pending = str(alert.terms.pending) if alert.terms.pending.seconds else "-"
+        condition, severity = row
+        assert (condition.split()[-1], severity) == (pending, alert.terms.severity), alert.name
+
+
+@pytest.mark.parametrize("name", READMES)
 def test_relative_links_and_images_exist(name: str) -> None:
     found = targets(name)
     assert found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboards.elements import Link, Look, Query, Size
-from dashboards.layer.panel import Panel, panel
+from dashboards.layer.panel import Panel, PanelType, panel
 
 _LAST = {"calcs": ["lastNotNull"], "fields": "", "values": False}
 _BY_THRESHOLD = {"color": {"mode": "thresholds"}}
@@ -56,67 +56,39 @@ def stat(
     )
 
 
-def gauge(
-    panel_id: int,
-    title: str,
-    description: str,
-    size: Size,
-    queries: Sequence[Query],
-    look: Look,
-) -> Panel:
-    """Return dials from ``look.minimum`` to ``look.maximum`` with the thresholds on the rim."""
-    return panel(
-        "gauge",
-        panel_id,
-        title,
-        description,
-        size,
-        queries,
-        look,
-        options={
-            "minVizHeight": 75,
-            "minVizWidth": 75,
-            "orientation": "auto",
-            "reduceOptions": _LAST,
-            "showThresholdLabels": False,
-            "showThresholdMarkers": True,
-            "sizing": "auto",
-        },
-        defaults=_BY_THRESHOLD,
-    )
+gauge = PanelType(
+    "gauge",
+    options={
+        "minVizHeight": 75,
+        "minVizWidth": 75,
+        "orientation": "auto",
+        "reduceOptions": _LAST,
+        "showThresholdLabels": False,
+        "showThresholdMarkers": True,
+        "sizing": "auto",
+    },
+    defaults=_BY_THRESHOLD,
+)
+"""Dials from ``look.minimum`` to ``look.maximum`` with the thresholds on the rim."""
 
 
-def bar_gauge(
-    panel_id: int,
-    title: str,
-    description: str,
-    size: Size,
-    queries: Sequence[Query],
-    look: Look,
-) -> Panel:
-    """Return a horizontal bar for each series."""
-    return panel(
-        "bargauge",
-        panel_id,
-        title,
-        description,
-        size,
-        queries,
-        look,
-        options={
-            "displayMode": "basic",
-            "maxVizHeight": 40,
-            "minVizHeight": 16,
-            "minVizWidth": 8,
-            "namePlacement": "auto",
-            "orientation": "horizontal",
-            "reduceOptions": _LAST,
-            "showUnfilled": True,
-            "sizing": "auto",
-            "valueMode": "color",
-        },
-        defaults=_BY_THRESHOLD,
-    )
+bar_gauge = PanelType(
+    "bargauge",
+    options={
+        "displayMode": "basic",
+        "maxVizHeight": 40,
+        "minVizHeight": 16,
+        "minVizWidth": 8,
+        "namePlacement": "top",
+        "orientation": "horizontal",
+        "reduceOptions": _LAST,
+        "showUnfilled": True,
+        "sizing": "auto",
+        "valueMode": "color",
+    },
+    defaults=_BY_THRESHOLD,
+)
+"""A horizontal bar for each series."""
 
 
 def _links(links: Sequence[Link]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboards.elements import Look, Query, Size
-from dashboards.layer.panel import Panel, panel
+from dashboards.layer.panel import Panel, PanelType, panel
 
 _HIDE_NOTHING = {"legend": False, "tooltip": False, "viz": False}
 
@@ -141,42 +141,19 @@ def heatmap(
     )
 
 
-def state_timeline(
-    panel_id: int,
-    title: str,
-    description: str,
-    size: Size,
-    queries: Sequence[Query],
-    look: Look,
-) -> Panel:
-    """Return bands that change their colour with the state of each series.
-
-    Args:
-        panel_id: See `panel`.
-        title: See `panel`.
-        description: See `panel`.
-        size: See `panel`.
-        queries: One band a series.
-        look: With the word for each state.
-    """
-    return panel(
-        "state-timeline",
-        panel_id,
-        title,
-        description,
-        size,
-        queries,
-        look,
-        options={
-            "alignValue": "left",
-            "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
-            "mergeValues": True,
-            "rowHeight": 0.9,
-            "showValue": "auto",
-            "tooltip": {"mode": "single", "sort": "none"},
-        },
-        defaults={
-            "color": {"mode": "thresholds"},
-            "custom": {"fillOpacity": 70, "hideFrom": _HIDE_NOTHING, "lineWidth": 0},
-        },
-    )
+state_timeline = PanelType(
+    "state-timeline",
+    options={
+        "alignValue": "left",
+        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+        "mergeValues": True,
+        "rowHeight": 0.9,
+        "showValue": "auto",
+        "tooltip": {"mode": "single", "sort": "none"},
+    },
+    defaults={
+        "color": {"mode": "thresholds"},
+        "custom": {"fillOpacity": 70, "hideFrom": _HIDE_NOTHING, "lineWidth": 0},
+    },
+)
+"""Bands that change their colour with the state of each series; ``look`` has the words."""

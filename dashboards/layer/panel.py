@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +148,43 @@ def panel(
         defaults=defaults,
         **rest,
     )
+
+
+@dataclass(frozen=True)
+class PanelType:
+    """A panel type whose panels differ in nothing but what `panel` is told.
+
+    Attributes:
+        kind: Grafana's id of it.
+        options: Of every panel.
+        defaults: Of every panel's field configuration.
+    """
+
+    kind: str
+    options: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+
+    def __call__(
+        self,
+        panel_id: int,
+        title: str,
+        description: str,
+        size: Size,
+        queries: Sequence[Query],
+        look: Look,
+    ) -> Panel:
+        """Return a panel of the type; see `panel`."""
+        return panel(
+            self.kind,
+            panel_id,
+            title,
+            description,
+            size,
+            queries,
+            look,
+            options=dict(self.options),
+            defaults=dict(self.defaults),
+        )
 
 
 def arrange(sections: Iterable[Section]) -> list[core.Panel]:

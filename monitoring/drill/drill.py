@@ -13,7 +13,8 @@ from typing import TypeVar
 import yaml
 
 from alerts.delivery import WATCHDOG
-from alerts.situations import Situation, World
+from alerts.situations import Situation, situations
+from alerts.world import World
 from monitoring.drill.alertmanager_api import Alertmanager
 from monitoring.drill.stage import Stage, serve, targets
 from monitoring.notification import NotificationFile
@@ -93,7 +94,7 @@ def run(name: str, chain: Chain, say: Callable[[str], None]) -> Result:
     bound = Bound(rule.pending_seconds, chain.alertmanager.group_wait())
     identity = f"drill-{uuid.uuid4().hex[:8]}"
     world = World(model="drill", server=identity, uuid=identity)
-    situation = world.situations()[name]
+    situation = situations(world)[name]
     stage = Stage(world)
     with _staged(stage, chain, identity) as write:
         say(f"made-up targets {identity}: waiting until Prometheus has scraped them")

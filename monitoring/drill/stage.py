@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from alerts.situations import Series, Situation, Target, World
+from alerts.situations import Situation
+from alerts.world import Series, Target, World
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

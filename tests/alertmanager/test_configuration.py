@@ -71,7 +71,7 @@ def test_secrets_are_only_named_by_file(everything: Settings) -> None:
 def test_every_alert_reaches_the_receiver_of_its_severity(
     alert: object, amtool: Amtool, written: Written, everything: Settings
 ) -> None:
-    name, severity = alert.name, alert.severity  # type: ignore[attr-defined]
+    name, severity = alert.name, alert.terms.severity  # type: ignore[attr-defined]
     path = written(everything)
     labels = (f"alertname={name}", f"severity={severity}", "job=vllm", "server=gpu1:8000")
     reached = amtool("config", "routes", "test", f"--config.file={path}", *labels).split()

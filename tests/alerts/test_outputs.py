@@ -65,12 +65,13 @@ def test_grafana_judges_the_same_value_by_the_same_threshold(alert: Alert) -> No
     nodes = {node["refId"]: node["model"] for node in _grafana(alert.name)["data"]}
     value = _squeezed(nodes["A"]["expr"])
     if alert.labels:
-        head = f"{'min' if alert.comparison == '<' else 'max'} by ({', '.join(alert.labels)}) ( "
+        keep = "min" if alert.measure.comparison == "<" else "max"
+        head = f"{keep} by ({', '.join(alert.labels)}) ( "
         assert value.startswith(head)
         value = value.removeprefix(head).removesuffix(" )")
     evaluator = nodes["C"]["conditions"][0]["evaluator"]
     sign = {"lt": "<", "gt": ">"}[evaluator["type"]]
-    query = _squeezed(alert.query)
+    query = _squeezed(alert.measure.query)
     assert value.startswith(query)
     threshold = f"{evaluator['params'][0]:.12g}"
     again = f"{query} {sign} {threshold}{value.removeprefix(query)}"

@@ -34,15 +34,15 @@ def test_has_all_sections(runbook: Path) -> None:
 def test_states_the_rule_as_it_is(runbook: Path) -> None:
     (alert,) = (a for a in catalogue.alerts(SETTINGS) if a.name == runbook.stem)
     text = " ".join(runbook.read_text().split())
-    if alert.pending is None:
+    if not alert.terms.pending.seconds:
         return
-    minutes = int(alert.pending.seconds / 60)
+    minutes = int(alert.terms.pending.seconds / 60)
     unit = "minute" if minutes == 1 else "minutes"
     head = text.split("## ")[0]
-    assert f"{alert.severity.capitalize()}. " in head
+    assert f"{alert.terms.severity.capitalize()}. " in head
     assert f"{minutes} {unit}" in head
-    if alert.unit == "share" and alert.threshold >= MOST_PROSE:
-        assert f"{alert.threshold:g}" in head
+    if alert.measure.unit == "share" and alert.measure.threshold >= MOST_PROSE:
+        assert f"{alert.measure.threshold:g}" in head
 
 
 @every_runbook

@@ -9,7 +9,8 @@ import pytest
 from playing import FAULT, SCRAPE, Promtool, Story
 
 from alerts.settings import Settings
-from alerts.situations import Series, Situation, World
+from alerts.situations import Situation, situations
+from alerts.world import Series, World
 
 _WATCHED = FAULT + 1260
 _RATE = "vllm:prefix_cache_hit_rate"
@@ -39,6 +40,7 @@ def _without_traffic(world: World) -> Situation:
 
 def _cases() -> dict[str, Story]:
     world = World()
+    due = situations(world)
     idle = World(model="other", server="gpu1:8000")
     slept = (
         *_frozen(world),
@@ -62,6 +64,19 @@ def _cases() -> dict[str, Story]:
         ),
         "one missed scrape of Alertmanager": Story(
             Situation(silent="alertmanager"), _WATCHED, heals_after=SCRAPE
+        ),
+        # Each of these is still counted for five minutes when it is over.
+        "Alertmanager away for four minutes": Story(
+            due["VLLMPrometheusNotNotifying"], _WATCHED, heals_after=240
+        ),
+        "messages refused for four minutes": Story(
+            due["VLLMAlertmanagerNotDelivering"], _WATCHED, heals_after=240
+        ),
+        "rules that fail for four minutes": Story(
+            due["VLLMPrometheusRuleFailures"], _WATCHED, heals_after=240
+        ),
+        "an exporter that is restarted": Story(
+            replace(due["VLLMHitRateNotReported"], silent="exporter"), _WATCHED, heals_after=60
         ),
         "an engine put to sleep": Story(Situation(slept), _WATCHED),
         "the first minutes after a start": Story(
@@ -127,6 +142,18 @@ def test_a_restart_of_the_server_with_its_counters_fires_nothing(rehearsal: Prom
     rehearsal.test([{"input_series": falls, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
 
 
+def test_a_time_without_scrapes_fires_nothing(rehearsal: Promtool) -> None:
+    """Prometheus is away for four minutes, and finds everything as it was."""
+    story = Story(Situation(), _WATCHED)
+    first, last = FAULT // SCRAPE, (FAULT + 240) // SCRAPE
+    lines = []
+    for line in story.input_series():
+        values = line["values"].split()
+        values[first:last] = ["_"] * (last - first)
+        lines.append(line | {"values": " ".join(values)})
+    rehearsal.test([{"input_series": lines, "promql_expr_test": [_nothing_but_watchdog(_WATCHED)]}])
+
+
 @pytest.mark.parametrize("models", [("gemma",), ("gemma", "a+b|c")])
 def test_exempt_models_do_not_fire(
     models: tuple[str, ...], settings: Settings, playing: Callable[[Settings], Promtool]
@@ -134,8 +161,8 @@ def test_exempt_models_do_not_fire(
     exempt = replace(settings, cache=replace(settings.cache, exempt_models=models))
     world = World()
     for changed in (
-        (world.of(_RATE, 0.0), *world.situations()["VLLMPrefixCacheWastesMemory"].changed[1:]),
-        world.situations()["VLLMHitRateNotReported"].changed,
+        (world.of(_RATE, 0.0), *situations(world)["VLLMPrefixCacheWastesMemory"].changed[1:]),
+        situations(world)["VLLMHitRateNotReported"].changed,
     ):
         story = Story(Situation(changed), _WATCHED)
         cached = 'ALERTS{alertstate="firing",alertname=~"VLLMPrefixCache.+|VLLMHitRate.+"}'
@@ -149,7 +176,7 @@ def test_exempt_models_do_not_fire(
 
 def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(rehearsal: Promtool) -> None:
     world = World()
-    story = Story(world.situations()["VLLMGPUMemoryHigh"], FAULT + 600)
+    story = Story(situations(world)["VLLMGPUMemoryHigh"], FAULT + 600)
     lost = (FAULT + 300) // SCRAPE
     lines = []
     for line in story.input_series():
@@ -172,7 +199,7 @@ def test_one_lost_scrape_neither_ends_nor_repeats_a_firing_alert(rehearsal: Prom
 def test_a_memory_share_of_another_kind_says_nothing_of_the_limit(rehearsal: Promtool) -> None:
     """With --kv-cache-memory-bytes vLLM does not go by its share of the GPU."""
     world = World()
-    changed = list(world.situations()["VLLMGPUMemoryAboveLimit"].changed)
+    changed = list(situations(world)["VLLMGPUMemoryAboveLimit"].changed)
     info = world.of("vllm:cache_config_info", None, enable_prefix_caching="True")
     labels = tuple(sorted((dict(info.labels) | {"kv_cache_memory_bytes": "1073741824"}).items()))
     changed += [info, replace(info, labels=labels, value=1.0)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dashboards import figures, metrics
+from dashboards import figures, marks, metrics
 from dashboards.checks.contents import expanded
 from dashboards.promql import CHOSEN, on_server, quantile, renamed
 from exporter.catalogue import GPU_MEMORY_USAGE
@@ -200,3 +200,13 @@ def test_the_band_of_fetches_shows_the_state(result, boards) -> None:
     for number, word in enumerate(words):
         states = {series % one: float(one == word) for one in words}
         assert result(panel["targets"][0]["expr"], states) == {"{server=a}": number}
+
+
+def test_an_alert_that_fires_between_two_moments_of_a_mark_is_marked(result) -> None:
+    mark = marks.firing_alerts(CHOSEN)
+    assert mark["target"] == {"expr": mark["expr"], "interval": mark["step"], "refId": "Anno"}
+    # Asked at 9m and at 10m; from 9m15s to 9m30s it fires.
+    asked = mark["expr"].replace("$__interval", mark["step"])
+    alert = 'ALERTS{alertname="VLLMServerDown",alertstate="firing",job="v",server="a"}'
+    short = {alert: "_x37 1x1 stale _x9"}
+    assert list(result(asked, short).values()) == [1]

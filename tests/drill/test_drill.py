@@ -11,7 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from alerts import catalogue
 from alerts.settings import load
-from alerts.situations import World
+from alerts.situations import situations
+from alerts.world import World
 from monitoring.cli import main
 from monitoring.drill import drill
 from monitoring.drill.drill import Chain
@@ -45,7 +46,7 @@ def test_counters_never_fall_and_pages_parse(name: str) -> None:
     stage = Stage(world, clock)
     clock.now += 30
     before = {target: _samples(stage.page(target)) for target in TARGETS}
-    situation = world.situations()[name]
+    situation = situations(world)[name]
     stage.fail(situation)
     clock.now += 5
     counters = {s.name for s in world.series if s.per_second}
@@ -73,7 +74,7 @@ def test_a_silent_target_answers_503() -> None:
     url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
         assert "vllm:num_requests_running" in requests.get(f"{url}/server", timeout=5).text
-        stage.fail(world.situations()["VLLMServerDown"])
+        stage.fail(situations(world)["VLLMServerDown"])
         assert requests.get(f"{url}/server", timeout=5).status_code == 503
     finally:
         server.shutdown()

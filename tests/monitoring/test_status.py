@@ -11,6 +11,7 @@ from rich.console import Console
 from monitoring import state, status
 from monitoring.cli import main
 from monitoring.prometheus_api import Prometheus, PrometheusError
+from monitoring.report import Report, program_status, report
 from monitoring.state import ChainState, ComponentState
 
 GPU = {"gpu": "0", "uuid": "GPU-1"}
@@ -64,7 +65,7 @@ def chain(url: str, *components: ComponentState) -> ChainState:
     return ChainState(os.getpid(), 0.0, "up", "http://s:1", "s:1", url, components)
 
 
-def shown(report: status.Report) -> str:
+def shown(report: Report) -> str:
     out = io.StringIO()
     Console(file=out, width=120).print(status.render(report))
     return out.getvalue()
@@ -72,9 +73,9 @@ def shown(report: status.Report) -> str:
 
 def test_all_is_well(prometheus):
     url = prometheus()
-    report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
-    assert report.is_well
-    text = shown(report)
+    told = report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
+    assert told.is_well
+    text = shown(told)
     for cell in ("ready", "s:1, m", "0.500", "GPU 0, H200 [nvml]", "0.250", "pending", "inactive"):
         assert cell in text
     assert "2026-01-02 03:04:05 UTC" in text
@@ -82,9 +83,9 @@ def test_all_is_well(prometheus):
 
 def test_what_is_not_reported_is_not_zero(prometheus):
     url = prometheus(samples={})
-    report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
-    assert [one.value for one in (*report.hit_rates, *report.gpu_memory)] == [None, None]
-    text = shown(report)
+    told = report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
+    assert [one.value for one in (*told.hit_rates, *told.gpu_memory)] == [None, None]
+    text = shown(told)
     assert text.count("not reported") == 2
     assert "0.000" not in text
 
@@ -100,7 +101,7 @@ def test_what_is_not_reported_is_not_zero(prometheus):
     ],
 )
 def test_the_state_of_a_program(change, ready, expected):
-    program = status.program_status(replace(COMPONENT, **change), lambda _: ready)
+    program = program_status(replace(COMPONENT, **change), lambda _: ready)
     assert program.state == expected
     assert program.is_well is (expected == "ready")
 
@@ -108,22 +109,22 @@ def test_the_state_of_a_program(change, ready, expected):
 def test_a_target_that_is_down_is_not_well(prometheus):
     down = {**UP, "health": "down", "lastError": "connection refused"}
     url = prometheus(targets=(down,))
-    report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
-    assert not report.is_well
-    assert "connection refused" in shown(report)
+    told = report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
+    assert not told.is_well
+    assert "connection refused" in shown(told)
 
 
 def test_a_prometheus_that_knows_no_targets_yet_is_not_well(prometheus):
     url = prometheus(targets=())
-    report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
-    assert not report.is_well
+    told = report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
+    assert not told.is_well
 
 
 def test_without_prometheus_the_programs_are_shown_all_the_same(free_port):
     url = f"http://127.0.0.1:{free_port()}"
-    report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: False)
-    assert not report.is_well
-    text = shown(report)
+    told = report(chain(url, COMPONENT), Prometheus(url), lambda _: False)
+    assert not told.is_well
+    text = shown(told)
     assert f"Prometheus does not answer at {url}" in text
     assert "one: see a.log" in text
     assert "not reported" not in text  # nobody was asked

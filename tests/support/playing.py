@@ -14,7 +14,8 @@ import yaml
 from alerts import catalogue, chinese, prometheus
 from alerts.model import Alert
 from alerts.settings import Settings
-from alerts.situations import Series, Situation, Target, World
+from alerts.situations import Situation
+from alerts.world import Series, Target, World
 
 SCRAPE = 15
 FAULT = 330
@@ -152,6 +153,6 @@ def expected(
     annotations["dashboard_url"] = url
     annotations["runbook_url"] = f"http://127.0.0.1:19090/user/runbooks/{alert.name}.md"
     return {
-        "exp_labels": {**labels, "severity": alert.severity},
+        "exp_labels": {**labels, "severity": alert.terms.severity},
         "exp_annotations": annotations,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,21 @@ def test_every_board_of_the_kit_is_drawn_without_an_error(
         for panel in page.locator("[data-panel]").all():
             assert panel.get_attribute("data-state") in ("done", "empty"), panel.inner_text()
         expect(page.locator("[data-panel-error], .variable-error")).to_have_count(0)
+
+
+def test_no_title_of_the_kit_is_cut(
+    page: Page, serve: Callable[[str, Path], str], prometheus: str
+) -> None:
+    address = serve(prometheus, GENERATED)
+    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+    for board in board_files.read(GENERATED):
+        _open(page, f"{address}/d/{board.uid}?from=now-1m&to=now")
+        panels = [one for one in board.model["panels"] if one["type"] != "row"]
+        titles = page.locator("[data-panel] h2")
+        expect(titles).to_have_count(len(panels))
+        for width in (1920, 1400):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert titles.evaluate_all(cut) == [], (board.uid, width)
 
 
 def test_all_boards_are_listed_and_opened(page: Page, preview: str) -> None:
@@ -234,6 +250,18 @@ def test_annotations_are_counted_listed_and_switched_off(page: Page, preview: st
     expect(control).not_to_contain_text("Firing (1)")
 
 
+def test_a_mark_whose_value_is_its_time_is_one_moment(page: Page, preview: str) -> None:
+    _open(page, f"{preview}/d/every-panel?from=now-1h&to=now")
+    control = page.locator("[data-annotation='First scrape']")
+    expect(control).to_contain_text("First scrape (1)")
+    control.get_by_role("button", name="List: First scrape").click()
+    listed = page.get_by_role("listitem").filter(has_text="alpha:8000 began")
+    moment = r"[\d-]+ [\d:]+"
+    expect(listed).to_have_text(re.compile(f"^{moment} alpha:8000 began to be read$"))
+    page.goto(f"{preview}/d/every-panel?from=now-2h&to=now-1h")
+    expect(control).to_contain_text("First scrape (0)")
+
+
 def test_pointing_at_a_line_tells_its_value(page: Page, preview: str) -> None:
     _open(page, f"{preview}{TEST_BOARD}")
     box = _panel(page, "Prompt tokens per second").locator(".u-over").bounding_box()
@@ -241,6 +269,59 @@ def test_pointing_at_a_line_tells_its_value(page: Page, preview: str) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.5)
     page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] * 0.5)
     expect(page.locator("#grafana-portal-container")).to_contain_text("beta:8000")
+
+
+def _gapped(color: str, level: int) -> dict[str, object]:
+    """A query for a level line that is missing half of the time, and its colour."""
+    line = f'label_replace(vector({level}), "line", "{color}", "", "")'
+    missing = "on () (vector(time() % 20) < 10)"
+    return {"refId": color, "expr": f"{line} unless {missing}", "legendFormat": color}
+
+
+def test_no_line_is_drawn_where_there_was_no_value(
+    page: Page, serve: Callable[[str, Path], str], prometheus: str, tmp_path: Path
+) -> None:
+    source = {"type": "prometheus", "uid": "Prometheus"}
+    colors = {"#ff0000": 1, "#0000ff": 2}
+    overrides = [
+        {
+            "matcher": {"id": "byName", "options": color},
+            "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": color}}],
+        }
+        for color in colors
+    ]
+    custom = {"lineWidth": 2, "fillOpacity": 0, "showPoints": "never", "spanNulls": False}
+    panel = {
+        "id": 1,
+        "type": "timeseries",
+        "title": "Gaps",
+        "gridPos": {"x": 0, "y": 0, "w": 24, "h": 8},
+        "datasource": source,
+        "targets": [
+            _gapped(color, level) | {"datasource": source} for color, level in colors.items()
+        ],
+        "fieldConfig": {"defaults": {"custom": custom, "min": 0, "max": 3}, "overrides": overrides},
+        "options": {"legend": {"showLegend": False}, "tooltip": {"mode": "none"}},
+    }
+    board = {"uid": "gaps", "title": "Gaps", "schemaVersion": 41, "panels": [panel]}
+    (tmp_path / "gaps.json").write_text(json.dumps(board), encoding="utf-8")
+    _open(page, f"{serve(prometheus, tmp_path)}/d/gaps?from=now-2m&to=now")
+    canvas = _panel(page, "Gaps").locator("canvas")
+    expect(canvas).to_be_visible()
+    # Columns of the canvas in which a pixel of the line's own colour stands, of all columns.
+    red, blue = canvas.evaluate("""canvas => {
+        const { width, height } = canvas;
+        const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+        const columns = [new Set(), new Set()];
+        for (let i = 0; i < pixels.length; i += 4) {
+            const [r, g, b] = [pixels[i], pixels[i + 1], pixels[i + 2]];
+            if (r > 200 && g < 50 && b < 50) columns[0].add((i / 4) % width);
+            if (b > 200 && g < 50 && r < 50) columns[1].add((i / 4) % width);
+        }
+        return columns.map(found => found.size / width);
+    }""")
+    assert 0.3 < red < 0.6
+    assert 0.3 < blue < 0.6
 
 
 def test_the_keyboard_reaches_what_a_panel_means_and_says(page: Page, preview: str) -> None:

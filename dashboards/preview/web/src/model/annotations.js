@@ -10,12 +10,12 @@ export const annotationQueries = (board) => (board.annotations?.list ?? []).filt
 
 const filled = (template, labels) => (template ?? '').replace(/\{\{\s*(.+?)\s*\}\}/g, (_match, label) => labels[label] ?? '');
 
-/** Runs of samples above zero that follow each other without a gap. */
-export function events(series, stepMs, { titleFormat, textFormat }) {
+/** Runs of samples above zero that follow each other without a gap; where the value is the moment, runs of such moments. */
+export function events(series, stepMs, { titleFormat, textFormat, useValueForTime }) {
   return series.flatMap(({ labels, points }) => {
     const runs = [];
     for (const [seconds, value] of points) {
-      const time = seconds * 1000;
+      const time = useValueForTime ? Math.floor(value) : seconds * 1000;
       const last = runs.at(-1);
       if (!(value > 0)) {
         continue;
@@ -44,7 +44,10 @@ export async function loadAnnotations(board, { range, templates, settings, isOn,
     try {
       const query = templates.replace(annotation.expr ?? annotation.target.expr, intervals, 'prometheus');
       const { data } = await call('query_range', { query, start: aligned(range.from), end: aligned(range.to), step: stepMs / 1000 }, { post: true, signal });
-      return { ...entry, events: events(seriesOf(data), stepMs, annotation) };
+      // A moment that is a value may lie outside the time range.
+      const start = annotation.useValueForTime ? range.from.valueOf() : aligned(range.from) * 1000;
+      const shown = ({ from, to }) => to >= start && from <= range.to.valueOf();
+      return { ...entry, events: events(seriesOf(data), stepMs, annotation).filter(shown) };
     } catch (error) {
       return { ...entry, error: error.message };
     }

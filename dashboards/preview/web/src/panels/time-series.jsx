@@ -1,6 +1,6 @@
 // Lines, areas and bars over time, with tooltip, zoom, a legend that hides, and marks of annotations.
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { FieldType, dateTimeFormat, getFieldDisplayName } from '@grafana/data';
+import { FieldType, applyNullInsertThreshold, dateTimeFormat, getFieldDisplayName } from '@grafana/data';
 import {
   PanelContextProvider, SeriesVisibilityChangeMode, TimeSeries, TooltipDisplayMode, TooltipPlugin2, VizTooltipContent, VizTooltipHeader,
   VizTooltipWrapper, getFieldDisplayItems, usePanelContext, useTheme2,
@@ -62,9 +62,10 @@ function Tooltip({ frame, dataIdxs, seriesIdx, isPinned, options, timeZone, anno
   );
 }
 
-// What is not finite is not drawn; which names are hidden is the reader's choice.
+// What is not finite is not drawn; which names are hidden is the reader's choice. Where steps are missing the
+// line breaks: the chart itself sees to that for its first frame only.
 function graphable(frames, hidden) {
-  return frames.filter((f) => f.length && isTimeFrame(f)).map((frame) => ({
+  return frames.filter((f) => f.length && isTimeFrame(f)).map((frame) => applyNullInsertThreshold({ frame })).map((frame) => ({
     ...frame,
     fields: frame.fields.map((field) => {
       if (field.type !== FieldType.number) {

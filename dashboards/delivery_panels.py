@@ -1,4 +1,4 @@
-"""Panels on the programs that watch: scrapes, Prometheus, Alertmanager."""
+"""Panels on the way from rule to reader: Prometheus' rules, Alertmanager's notifications."""
 
 from __future__ import annotations
 
@@ -14,30 +14,13 @@ from dashboards.elements import (
     Size,
     Step,
 )
-from dashboards.layer import Panel, stat, state_timeline, time_series
+from dashboards.layer import Panel, stat, time_series
 from dashboards.promql import PROGRAMS, by, rate
+from dashboards.target_panels import TARGET, TARGET_LEGEND, of_target
 
-_TARGET = ("job", "instance")
-_TARGET_LEGEND = "{{job}} {{instance}}"
 _TILE = Size(4, 4)
 _HALF = Size(12, 9)
-_THIRD = Size(8, 9)
-_COUNT = Look("short", no_value=NOT_REPORTED)
-_SECONDS = Look("s", no_value=NOT_REPORTED)
 _YES_NO = Look("short", no_value=NOT_REPORTED, words=YES_NO)
-
-
-def down_now() -> Panel:
-    """Count the programs that do not answer Prometheus."""
-    return stat(
-        1,
-        "Targets down",
-        "Programs whose page Prometheus cannot read. Below is which; Prometheus' page of targets "
-        "says why. An exporter that is down means that its servers' figures stand still.",
-        _TILE,
-        [Query(f"count({PROGRAMS.select(metrics.TARGET_UP)} == 0) or vector(0)", "targets")],
-        Look("short", SOME_IS_BAD, decimals=0),
-    )
 
 
 def alerts_now(expr: str) -> Panel:
@@ -55,14 +38,14 @@ def alerts_now(expr: str) -> Panel:
 
 def rule_failures_now() -> Panel:
     """Show whether rules fail."""
-    failures = by(_TARGET, "sum", _increase(metrics.RULE_EVALUATION_FAILURES))
+    failures = by(TARGET, "sum", _increase(metrics.RULE_EVALUATION_FAILURES))
     return stat(
         3,
         "Rule failures",
         "Evaluations of rules that failed of late. Not 0: alerts are blind; Prometheus' log and "
         "its page of rules say which and why.",
         _TILE,
-        [Query(failures, _TARGET_LEGEND)],
+        [Query(failures, TARGET_LEGEND)],
         Look("short", SOME_IS_BAD, decimals=0, no_value=NOT_REPORTED),
     )
 
@@ -75,12 +58,7 @@ def alertmanagers_now() -> Panel:
         "Alertmanagers that Prometheus sends alerts to. 0: nobody is told of anything; see "
         "targets/alertmanager.yml.",
         _TILE,
-        [
-            Query(
-                by(_TARGET, "max", PROGRAMS.select(metrics.ALERTMANAGERS_DISCOVERED)),
-                _TARGET_LEGEND,
-            )
-        ],
+        [of_target(metrics.ALERTMANAGERS_DISCOVERED)],
         Look("short", NONE_IS_BAD, decimals=0, no_value=NOT_REPORTED),
     )
 
@@ -93,7 +71,7 @@ def prometheus_configuration() -> Panel:
         "Whether Prometheus could read its configuration last time. No: it goes on with the one "
         "before; its log says what is wrong, promtool check config too.",
         _TILE,
-        [Query(by(_TARGET, "min", PROGRAMS.select(metrics.PROMETHEUS_RELOAD)), _TARGET_LEGEND)],
+        [of_target(metrics.PROMETHEUS_RELOAD, "min")],
         _YES_NO,
     )
 
@@ -105,49 +83,9 @@ def alertmanager_configuration() -> Panel:
         "Alertmanager config",
         "Whether Alertmanager could read its configuration last time. No: it goes on with the one "
         "before; its log says what is wrong, amtool check-config too.",
-        _TILE,
-        [Query(by(_TARGET, "min", PROGRAMS.select(metrics.ALERTMANAGER_RELOAD)), _TARGET_LEGEND)],
+        Size(5, 4),
+        [of_target(metrics.ALERTMANAGER_RELOAD, "min")],
         _YES_NO,
-    )
-
-
-def targets_up() -> Panel:
-    """Show when which program answered."""
-    return state_timeline(
-        11,
-        "Targets up",
-        "When Prometheus could read which program's page. A gap is a time at which Prometheus "
-        "itself did not run, or did not know the target.",
-        Size(24, 8),
-        [Query(by(_TARGET, "max", PROGRAMS.select(metrics.TARGET_UP)), _TARGET_LEGEND)],
-        Look("short", no_value=NOT_REPORTED, words={0: ("down", "red"), 1: ("up", "green")}),
-    )
-
-
-def scrape_durations(settings: Settings) -> Panel:
-    """Show how long the reading of pages takes."""
-    return time_series(
-        12,
-        "Duration of scrapes",
-        f"How long Prometheus takes for a page, every {settings.intervals.scrape}. Near 10 s "
-        "scrapes are given up and the figures have gaps: a loaded server answers late, or there "
-        "are too many series.",
-        _HALF,
-        [Query(by(_TARGET, "max", PROGRAMS.select(metrics.SCRAPE_DURATION)), _TARGET_LEGEND)],
-        _SECONDS,
-    )
-
-
-def scraped_samples() -> Panel:
-    """Show how large the pages are."""
-    return time_series(
-        13,
-        "Samples per scrape",
-        "How many series each page has. A climb without end is a label that takes ever new "
-        "values; past its limit Prometheus drops the page.",
-        _HALF,
-        [Query(by(_TARGET, "max", PROGRAMS.select(metrics.SCRAPE_SAMPLES)), _TARGET_LEGEND)],
-        _COUNT,
     )
 
 
@@ -199,10 +137,10 @@ def notifications() -> Panel:
             Query(rate(PROGRAMS, metrics.NOTIFICATIONS_SENT, to), "sent to {{alertmanager}}"),
             Query(rate(PROGRAMS, metrics.NOTIFICATIONS_ERRORS, to), "failed at {{alertmanager}}"),
             Query(
-                rate(PROGRAMS, metrics.NOTIFICATIONS_DROPPED, _TARGET), "given up by {{instance}}"
+                rate(PROGRAMS, metrics.NOTIFICATIONS_DROPPED, TARGET), "given up by {{instance}}"
             ),
         ],
-        _COUNT,
+        Look("short", no_value=NOT_REPORTED),
     )
 
 
@@ -227,32 +165,6 @@ def messages() -> Panel:
     )
 
 
-def prometheus_series() -> Panel:
-    """Show what Prometheus holds."""
-    return time_series(
-        41,
-        "Series in Prometheus",
-        "Series that Prometheus holds in memory now. It needs some KiB for each; a climb without "
-        "end is a label that takes ever new values.",
-        _THIRD,
-        [Query(by(_TARGET, "max", PROGRAMS.select(metrics.PROMETHEUS_SERIES)), _TARGET_LEGEND)],
-        _COUNT,
-    )
-
-
-def memory() -> Panel:
-    """Show the memory of the watching programs."""
-    return time_series(
-        42,
-        "Memory of the programs",
-        "Main memory that each program holds, vLLM's API server included (not its engine). An "
-        "unlimited climb ends in the kernel's killing the program.",
-        _THIRD,
-        [Query(by(_TARGET, "max", PROGRAMS.select(metrics.PROMETHEUS_MEMORY)), _TARGET_LEGEND)],
-        Look("bytes", no_value=NOT_REPORTED),
-    )
-
-
 def alertmanager_alerts() -> Panel:
     """Show what Alertmanager knows."""
     return time_series(
@@ -260,9 +172,9 @@ def alertmanager_alerts() -> Panel:
         "Alerts in Alertmanager",
         "Alerts that Alertmanager knows, by state. Suppressed ones are silenced or inhibited: "
         "many of them for long is a silence that was forgotten.",
-        _THIRD,
+        Size(8, 9),
         [Query(by(("state",), "max", PROGRAMS.select(metrics.ALERTMANAGER_ALERTS)), "{{state}}")],
-        _COUNT,
+        Look("short", no_value=NOT_REPORTED),
     )
 
 
