@@ -89,14 +89,15 @@ def phases(recording: Recording) -> list[Phase]:
     window = parse_duration(recording.facts["window"])
     before, after = (hit_rates(recording.scrapes, window, which) for which in (0, 1))
     found: dict[str, Phase] = {}
-    for scrape, low, high in zip(recording.scrapes, before, after, strict=True):
+    following = [*recording.scrapes[1:], None]
+    for scrape, then, low, high in zip(recording.scrapes, following, before, after, strict=True):
         phase = found.setdefault(scrape.phase, Phase(scrape.phase))
         phase.scrapes += 1
         if scrape.page is None:
             phase.missing += 1
             continue
         _card(phase, scrape)
-        _processes(phase, scrape, recording.server_pids(scrape.time))
+        _processes(phase, scrape, then, recording.server_pids(scrape.time))
         _rate(phase, scrape, low, high)
         for name in (GPU_MEMORY_USAGE.name, PREFIX_CACHE_HIT_RATE.name, KV_CACHE_USAGE.name):
             phase.outside += sum(not 0 <= value <= 1 for value in scrape.values(name))
@@ -135,9 +136,12 @@ def further(recording: Recording) -> list[Largest]:
     return found
 
 
-def _processes(phase: Phase, scrape: Scrape, server: set[int]) -> None:
-    """Compare who holds what, while the card was steady: the processes are read once only."""
-    used = _smi(scrape, USED)
+def _processes(phase: Phase, scrape: Scrape, then: Scrape | None, server: set[int]) -> None:
+    """Compare who holds what, while the card was steady until the next scrape.
+
+    The processes are read once only, and last: memory taken just before is theirs already.
+    """
+    used = _smi(scrape, USED) + (_smi(then, USED)[:1] if then else [])
     held = [amount for pid, amount in scrape.apps.items() if pid in server]
     if not used or not held or min(used) != max(used):
         return

@@ -97,7 +97,8 @@ def test_right_recording_shows_no_difference(tmp_path: Path) -> None:
 
     assert [each.name for each in found] == ["alone", "second"]
     for each in found:
-        assert each.used.count == each.rate.count == each.process.count == each.scrapes
+        assert each.used.count == each.rate.count == each.scrapes
+        assert each.process.count == each.scrapes - 1  # not where the card changes right after
         assert each.used.value == each.process.value == each.other.value == 0
         assert each.usage.value < 1e-12
         assert each.rate.value < 1e-9
@@ -172,6 +173,16 @@ def test_value_between_two_readings_is_no_difference(tmp_path: Path) -> None:
     line["smi"] = [before, after]
 
     assert phase(compare.phases(load(tmp_path, made)), "second").used.value == 0
+
+
+def test_memory_taken_before_the_processes_were_read_is_no_difference(tmp_path: Path) -> None:
+    made = lines(second=range(0))
+    grown = next(line for line in made if line["t"] == 1100.0 and "phase" in line)
+    grown["apps"] = [[SERVER, 120_504.0]]
+    then = next(line for line in made if line["t"] == 1101.0 and "phase" in line)
+    then["smi"] = [[row[0] + 504, *row[1:]] for row in then["smi"]]
+
+    assert phase(compare.phases(load(tmp_path, made)), "alone").process.value == 0
 
 
 def test_second_gpu_is_held_against_its_own_row(tmp_path: Path) -> None:
@@ -260,9 +271,14 @@ def test_both_alerts_fire_and_resolve_on_what_an_h200_showed(
 
 
 def test_exporter_agreed_with_nvidia_smi_and_with_vllm_on_an_h200() -> None:
-    found = compare.phases(recording.load(H200))
+    h200 = recording.load(H200)
+    found = compare.phases(h200)
+    (second_gpu,) = compare.further(h200)
 
-    assert sum(each.scrapes for each in found) == 507
+    assert sum(each.scrapes for each in found) == 679
     assert max(each.used.value for each in found) <= 1.0  # nvidia-smi rounds up to whole MiB
+    assert max(each.process.value for each in found) <= 1.0
+    assert second_gpu.count == 679
+    assert second_gpu.value <= 1.0
     assert max(each.rate.value for each in found) <= 0.001
     assert not any(each.outside or each.missing for each in found)
