@@ -89,6 +89,10 @@ def all_subjects(
         name = f"this exporter, {count} server{'s' * (count > 1)} of 10 ms"
         subjects.append(_exporter(folder, name, 1, urls, delayed=True))
     missing = {}
+    if _has_driver():
+        subjects.append(
+            _subject("this exporter, this machine's GPUs", ["--gpu.backend=nvml"], [url])
+        )
     if reason := _nvitop_lacks():
         missing["nvitop-exporter"] = reason
     else:
@@ -105,10 +109,17 @@ def _exporter(
     folder: Path, name: str, gpus: int, urls: Sequence[str], delayed: bool = False
 ) -> Subject:
     file = write_gpus(folder / f"gpus-{gpus}.json", gpus)
+    backend = ["--gpu.backend=simulated", f"--gpu.simulated-file={file}"]
+    return _subject(name, backend, urls, delayed)
+
+
+def _subject(
+    name: str, backend: Sequence[str], urls: Sequence[str], delayed: bool = False
+) -> Subject:
     options = [
         *(f"--vllm.url={url}" for url in urls),
         *(f"--server.name=server-{number}" for number in range(len(urls))),
-        *("--gpu.backend=simulated", f"--gpu.simulated-file={file}"),
+        *backend,
         "--web.listen-address=127.0.0.1:{port}",
     ]
     command = (sys.executable, "-m", "exporter", *options)
@@ -119,8 +130,12 @@ def _nvitop_lacks() -> str:
     """Return why nvitop-exporter cannot run here; empty if it can."""
     if importlib.util.find_spec(NVITOP) is None:
         return "not installed: pip install nvitop-exporter"
+    return "" if _has_driver() else "it ends at once without NVIDIA's driver"
+
+
+def _has_driver() -> bool:
     try:
         ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
-        return "it ends at once without NVIDIA's driver"
-    return ""
+        return False
+    return True
