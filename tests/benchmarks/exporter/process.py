@@ -23,6 +23,7 @@ PROMETHEUS_HEADERS = {
 }
 START_SECONDS = 60.0
 _ROOT = Path(__file__).resolve().parents[3]
+_PATHS = (str(_ROOT), os.environ.get("PYTHONPATH"))
 
 
 class StartError(Exception):
@@ -69,7 +70,7 @@ class Process:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=_ROOT,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, _PATHS))},
         )
         self._process = psutil.Process(self._popen.pid)
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
