@@ -19,7 +19,7 @@ from monitoring.programs import Programs
 from monitoring.relocation import needs_relocation, relocate
 from monitoring.simulated_gpu import NORMAL_USAGE
 from monitoring.supervision.component import Component
-from monitoring.vllm import model, server
+from monitoring.vllm import model, served_model, server
 
 _TINY_START_SECONDS = 2 * server.START_SECONDS  # two busy cores took 115 s once
 _MODEL_START_SECONDS = 3600.0  # a real model may have to be downloaded first
@@ -65,7 +65,7 @@ def vllm(python: Path, options: ChainOptions, layout: Layout) -> Component:
     """Return the bundled server: a real model on the GPU, or the tiny one on the CPU."""
     port = options.ports.vllm
     if options.model:
-        command = server.gpu_server(python, server.GPUOptions(options.model), port=port)
+        command = served_model.command(python, options.model, options)
         start_seconds = _MODEL_START_SECONDS
     else:
         folder = model.write(layout.root / "tiny-model")

@@ -45,6 +45,10 @@ class ChainOptions:
         simulated_gpu: Whether the exporter shows a made-up GPU.
         ports: Where the programs listen.
         run_folder: Folder of state, logs and data.
+        tokenizer: Folder of the model's tokenizer and configuration; needed for a GGUF file.
+        served_name: What requests call the model; None: its own name.
+        flags: Further arguments for the model's server.
+        model_on_cpu: Whether the model, a GGUF file, is served on the CPU for want of a GPU.
     """
 
     vllm_url: str | None = None
@@ -54,6 +58,10 @@ class ChainOptions:
     simulated_gpu: bool = False
     ports: Ports = Ports()
     run_folder: Path = Path(".run")
+    tokenizer: Path | None = None
+    served_name: str | None = None
+    flags: tuple[str, ...] = ()
+    model_on_cpu: bool = False
 
 
 class _URL(click.ParamType[Any]):
@@ -101,10 +109,29 @@ def server_options(command: F) -> F:
             help="Python interpreter that has vLLM, for the bundled server.",
         ),
         click.option(
+            "--flag",
+            "flags",
+            multiple=True,
+            metavar="FLAG",
+            help="Further argument for the server of --model, such as "
+            "--flag=--max-model-len=8192. Wins over the kit's. Repeatable.",
+        ),
+        click.option(
+            "--served-model-name",
+            metavar="NAME",
+            help="What requests call --model.",
+        ),
+        click.option(
+            "--tokenizer",
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="FOLDER",
+            help="Configuration and tokenizer of --model; needed for a GGUF file.",
+        ),
+        click.option(
             "--model",
             metavar="NAME",
-            help="Model that the bundled server serves on this machine's GPU. Without it: a tiny "
-            "Gemma 4 of random weights, on the CPU.",
+            help="Model that the bundled server serves on this machine's GPU: a name on the hub, "
+            "a folder, or a GGUF file. Without it: a tiny Gemma 4 of random weights, on the CPU.",
         ),
         click.option(
             "--vllm-url",

@@ -51,7 +51,8 @@ def find(options: ChainOptions, tools: Path) -> Programs:
 
 
 def _vllm_python(options: ChainOptions, tools: Path) -> Path:
-    return interpreter.find(tools, options.vllm_python, gpu=options.model is not None)
+    gpu = options.model is not None and not options.model_on_cpu
+    return interpreter.find(tools, options.vllm_python, gpu=gpu)
 
 
 def has_gpu() -> bool:
@@ -70,7 +71,7 @@ def has_gpu() -> bool:
 
 def check(options: ChainOptions) -> None:
     """Raise ChainError for options that cannot work on this machine."""
-    if options.model and not has_gpu():
+    if options.model and not options.model_on_cpu and not has_gpu():
         raise ChainError(
             f"--model {options.model} needs a GPU, and NVML finds none here: leave --model away "
             "for the tiny model on the CPU, or give --vllm-url for a server elsewhere"

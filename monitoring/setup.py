@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from dashboards.preview import bundle
-from monitoring import binaries, chromium, folders
+from monitoring import binaries, chromium, folders, programs
 from monitoring.errors import SetupError
+from monitoring.gguf import install as gguf
 from monitoring.vllm import install, interpreter
 
 _TESTED = "The tests need the page."
@@ -100,6 +101,23 @@ def prepare_vllm(tools: Path, *, narrator: Narration) -> Path:
     return python
 
 
+def prepare_gguf(tools: Path, option: Path | None, *, narrator: Narration) -> Path:
+    """Install what vLLM needs to load GGUF into vLLM's environment.
+
+    Args:
+        tools: The folder of fetched things.
+        option: The interpreter that has vLLM; None: the one that `up` would take.
+        narrator: Told what happens.
+
+    Raises:
+        SetupError: There is no vLLM, or pip fails.
+    """
+    python = interpreter.find(tools, option, gpu=programs.has_gpu())
+    found = gguf.install(python, tools, step=narrator.step, detail=narrator.detail)
+    narrator.done(f"{gguf.PLUGIN} {found.plugin}, {gguf.ADAPTER} {found.adapter}: {python}")
+    return python
+
+
 def prepare_preview(*, development: bool, narrator: Narration) -> Path | None:
     """Build the page that shows the dashboards where there is no Grafana.
 
@@ -135,11 +153,28 @@ def prepare_preview(*, development: bool, narrator: Narration) -> Path | None:
 )
 @click.option("--vllm", "only_vllm", is_flag=True, help="vLLM, as a build for CPUs.")
 @click.option(
+    "--gguf", "only_gguf", is_flag=True, help="What vLLM needs for GGUF files; not part of all."
+)
+@click.option(
+    "--vllm-python",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Python interpreter that has vLLM, for --gguf.",
+)
+@click.option(
     "--dev", is_flag=True, help="Also what the tests need: promtool, Chromium and others."
 )
-def setup(*, only_binaries: bool, only_vllm: bool, dev: bool) -> None:
+def setup(
+    *,
+    only_binaries: bool,
+    only_vllm: bool,
+    only_gguf: bool,
+    vllm_python: Path | None,
+    dev: bool,
+) -> None:
     """Get what the chain is made of: all, or only what the options name."""
-    everything = not (only_binaries or only_vllm)
+    if vllm_python and not only_gguf:
+        raise click.UsageError("--vllm-python is for --gguf: give that too")
+    everything = not (only_binaries or only_vllm or only_gguf)
     with narration(Console(stderr=True)) as narrator:
         if only_binaries or everything:
             if dev:
@@ -148,3 +183,5 @@ def setup(*, only_binaries: bool, only_vllm: bool, dev: bool) -> None:
             prepare_preview(development=dev, narrator=narrator)
         if only_vllm or everything:
             prepare_vllm(folders.tools(), narrator=narrator)
+        if only_gguf:
+            prepare_gguf(folders.tools(), vllm_python, narrator=narrator)

@@ -12,6 +12,7 @@ from monitoring import folders, programs
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
 from monitoring.display import Display
+from monitoring.gguf import file
 from monitoring.options import (
     ChainOptions,
     port_options,
@@ -41,6 +42,9 @@ def command(
     vllm_url: str | None,
     model: str | None,
     vllm_python: Path | None,
+    tokenizer: Path | None,
+    served_model_name: str | None,
+    flags: tuple[str, ...],
     settings_file: Path | None,
     simulated_gpu: bool,
     run_dir: Path,
@@ -55,13 +59,33 @@ def command(
             "--vllm-url is a server that is there already; --model and --vllm-python are for the "
             "bundled one: give either"
         )
+    if not model and (tokenizer or served_model_name or flags):
+        raise click.UsageError(
+            "--tokenizer, --served-model-name and --flag are for the server of --model: give that"
+        )
     settings = load_settings(settings_file)
     run_folder = run_dir.absolute()
+    gguf = model is not None and file.is_gguf(model)
     options = ChainOptions(
-        vllm_url, model, vllm_python, settings_file, simulated_gpu, ports(arguments), run_folder
+        vllm_url,
+        model,
+        vllm_python,
+        settings_file,
+        simulated_gpu,
+        ports(arguments),
+        run_folder,
+        tokenizer,
+        served_model_name,
+        flags,
+        model_on_cpu=gguf and not programs.has_gpu(),
     )
+    if model and gguf:
+        file.check_files(Path(model), tokenizer)
     programs.check(options)
     found = programs.find(options, folders.tools())
+    if model and gguf and tokenizer and found.vllm_python:
+        gpu = not options.model_on_cpu
+        file.check_environment(Path(model), tokenizer, found.vllm_python, gpu=gpu)
     display, interrupt = start_display(Console())
     layout = Layout(run_folder, run_folder / "data")
     try:

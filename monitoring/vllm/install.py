@@ -71,7 +71,7 @@ def install(tools: Path, version: str, *, step: Step, detail: Step) -> Path:
         _make_environment(folder)
         step(f"installing {CPU_PACKAGE} {version} (0.8 GB to download, some minutes)")
         _install_package(python, f"{CPU_PACKAGE}=={version}", log, step, detail)
-        _pip(python, ["uninstall", "--yes", *UNWANTED], log, detail)
+        pip(python, ["uninstall", "--yes", *UNWANTED], log, detail)
         step("trying whether vLLM starts")
         _verify(python, version, log)
         _marker(folder).write_text(version + "\n", encoding="utf-8")
@@ -111,15 +111,15 @@ def _make_environment(folder: Path) -> None:
 
 def _install_package(python: Path, requirement: str, log: Path, step: Step, detail: Step) -> None:
     command = ["install", "--only-binary", f"{CPU_PACKAGE},torch", requirement]
-    code = _pip(python, command, log, detail)
+    code = pip(python, command, log, detail)
     if code and "torch==" in "".join(line for line in _tail(log) if line.startswith("ERROR")):
         step(f"installing {requirement.replace('==', ' ')} with torch from its own site")
-        code = _pip(python, [*command, "--extra-index-url", TORCH_CPU_INDEX], log, detail)
+        code = pip(python, [*command, "--extra-index-url", TORCH_CPU_INDEX], log, detail)
     if code:
-        raise SetupError(_failure("pip cannot install vLLM", log))
+        raise SetupError(failure("pip cannot install vLLM", log))
 
 
-def _pip(python: Path, arguments: Sequence[str], log: Path, detail: Step) -> int:
+def pip(python: Path, arguments: Sequence[str], log: Path, detail: Step) -> int:
     """Run pip, with its output in the log; return its exit code."""
     command = [
         *(str(python), "-m", "pip", "--disable-pip-version-check", "--no-input"),
@@ -166,10 +166,11 @@ def _verify(python: Path, version: str, log: Path) -> None:
     with log.open("a", encoding="utf-8") as file:
         file.write(done.stdout)
     if done.returncode or f"vllm {version}" not in done.stdout:
-        raise SetupError(_failure(f"vLLM {version} is installed but does not start", log))
+        raise SetupError(failure(f"vLLM {version} is installed but does not start", log))
 
 
-def _failure(what: str, log: Path) -> str:
+def failure(what: str, log: Path) -> str:
+    """Return what failed, with the end of the log."""
     return "\n".join([f"{what}; {log} has it all, and ends with:", *_tail(log)])
 
 

@@ -34,6 +34,6 @@ def configuration(root: Path, docker_compose) -> Callable[..., dict[str, Any]]:
 def services(configuration) -> Services:
     """All services of all profiles."""
     found: Services = {}
-    for profile in ("gpu", "cpu", "external", "external-gpu", "relay"):
+    for profile in ("gpu", "gguf", "cpu", "external", "external-gpu", "relay"):
         found |= configuration(profile)["services"]
     return found

@@ -7,6 +7,7 @@ import pytest
 
 NAMES = (
     "vllm",
+    "vllm-gguf",
     "vllm-cpu",
     "tiny-model",
     "exporter",
@@ -20,7 +21,7 @@ NAMES = (
 )
 ONCE = {"tiny-model", "targets"}
 # What compiles kernels at run time needs a disk to write to.
-WRITABLE = {"vllm"}
+WRITABLE = {"vllm", "vllm-gguf"}
 every_service = pytest.mark.parametrize("name", NAMES)
 
 
@@ -97,6 +98,7 @@ def test_what_is_to_outlive_down_is_in_volumes(configuration, services) -> None:
     }
     assert kept == {
         ("vllm", "vllm-home"),
+        ("vllm-gguf", "vllm-home"),
         ("tiny-model", "tiny-model"),
         ("targets", "targets"),
         ("receiver", "notifications"),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from monitoring.gguf import install
+
 
 @pytest.fixture(scope="module")
 def dockerfile(root: Path) -> str:
@@ -56,11 +58,25 @@ def test_commands_of_the_image_exist(services) -> None:
             assert find_spec(module) is not None
 
 
+def test_the_image_for_gguf_is_vllms_with_the_same_plugin(root: Path, services) -> None:
+    service = services["vllm-gguf"]
+    context = Path(service["build"]["context"])
+    assert context == root / "monitoring/gguf/plugin"
+    text = (context / service["build"]["dockerfile"]).read_text()
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == [services["vllm"]["image"]]
+    flags, *packages, _ = install.requirements()
+    assert flags in text
+    assert all(package in text for package in packages)
+    (copied,) = re.findall(r"^COPY (.+) (\S+)$", text, re.MULTILINE)
+    assert all((context / name).is_file() for name in copied[0].split())
+    assert f" {copied[1].rstrip('/')}\n" in text
+
+
 def test_version_is_the_projects(services, root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())
     versions = {
         service["image"].split(":")[1]
         for service in services.values()
-        if service["image"].startswith("vllm-monitoring-kit:")
+        if service["image"].startswith("vllm-monitoring-kit")
     }
     assert versions == {project["project"]["version"]}

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from alerts.settings import load
-from monitoring.vllm.server import cpu_server
+from monitoring.gguf import serving
+from monitoring.vllm.server import cpu_server, gpu_server
 
 CHAIN = {"targets", "receiver", "alertmanager", "prometheus", "grafana"}
 
@@ -17,6 +18,7 @@ CHAIN = {"targets", "receiver", "alertmanager", "prometheus", "grafana"}
     [
         (None, {"vllm", "exporter-gpu"}),
         ("gpu", {"vllm", "exporter-gpu"}),
+        ("gguf", {"vllm-gguf", "exporter-gpu"}),
         ("cpu", {"vllm-cpu", "tiny-model", "exporter"}),
         ("external", {"exporter"}),
         ("external-gpu", {"exporter-gpu"}),
@@ -93,6 +95,53 @@ def test_the_cache_folder_is_mounted_and_can_be_set(configuration) -> None:
     assert not folder()["bind"].get("create_host_path")
 
 
+def test_a_gguf_file_is_served_as_in_the_native_chain(services) -> None:
+    file, folder = "/models/gemma-4-31B-it-Q4_K_M.gguf", "/models/gemma-4-31b-text"
+    options = serving.options(Path(file), Path(folder), "gemma-4-31b")
+    native = gpu_server(Path("python"), options)
+    image = services["vllm-gguf"]
+    assert image["entrypoint"] == ["vllm", "serve"]
+    assert image["command"][0] == file
+    own = {"--host=0.0.0.0", "--tensor-parallel-size=1"}
+    assert {*native.arguments[3:]} - {f"--model={file}", "--host=127.0.0.1"} == {
+        *image["command"][1:]
+    } - own
+
+
+def test_what_a_gguf_file_does_not_change_is_as_for_a_checkpoint(services) -> None:
+    other, plain = services["vllm-gguf"], services["vllm"]
+    changed = {"profiles", "image", "build", "command", "environment", "volumes", "networks"}
+    for key in (plain.keys() | other.keys()) - changed:
+        assert other[key] == plain[key], key
+    assert other["environment"] == plain["environment"] | {"HF_HUB_OFFLINE": "1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("VLLM_GGUF_FILE", "other.gguf", "/models/other.gguf"),
+        ("VLLM_GGUF_TOKENIZER", "other", "--tokenizer=/models/other"),
+        ("VLLM_GGUF_SERVED_NAME", "other", "--served-model-name=other"),
+        ("VLLM_GGUF_MAX_NUM_SEQS", "8", "--max-num-seqs=8"),
+        ("VLLM_GGUF_MAX_NUM_BATCHED_TOKENS", "2048", "--max-num-batched-tokens=2048"),
+        ("VLLM_GGUF_KV_CACHE_DTYPE", "auto", "--kv-cache-dtype=auto"),
+        ("VLLM_MAX_MODEL_LEN", "8192", "--max-model-len=8192"),
+    ],
+)
+def test_each_flag_of_a_gguf_file_can_be_set(
+    configuration, name: str, value: str, expected: str
+) -> None:
+    found = configuration("gguf", **{name: value})["services"]["vllm-gguf"]["command"]
+    assert expected in found
+
+
+def test_the_folder_of_gguf_files_is_read_only_and_not_made_up(configuration) -> None:
+    found = configuration("gguf", VLLM_GGUF_DIR="/srv/models")["services"]["vllm-gguf"]["volumes"]
+    (mount,) = (volume for volume in found if volume["target"] == "/models")
+    assert (mount["source"], mount["read_only"]) == ("/srv/models", True)
+    assert not mount["bind"].get("create_host_path")
+
+
 def test_the_tiny_server_is_started_as_in_the_native_chain(services) -> None:
     """Same flags and variables, less what the image does differently."""
     native = cpu_server(Path("python"), Path("/model"))
@@ -166,7 +215,8 @@ def test_names_in_the_configuration_are_services(root: Path, services) -> None:
     assert urls == {"http://prometheus:9090", "http://alertmanager:9093"}
     for name in ("exporter", "exporter-gpu"):
         assert services[name]["networks"]["default"]["aliases"] == ["exporter"]
-    assert services["vllm-cpu"]["networks"]["default"]["aliases"] == ["vllm"]
+    for name in ("vllm-cpu", "vllm-gguf"):
+        assert services[name]["networks"]["default"]["aliases"] == ["vllm"]
 
 
 def test_mounted_files_are_there(root: Path, services) -> None:

@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,19 +31,15 @@ from monitoring.supervision import log
 from monitoring.supervision.component import Component
 from monitoring.vllm.server import cpu_server, gpu_server
 from tests.gpu import likeness, mixture
-from tests.gpu.likeness import Answer, Likeness
+from tests.gpu.gguf_table import Result, limit, markdown, row, verdict
+from tests.gpu.likeness import Answer
 
 NAME = "tiny-gemma4"
 PORT = 18973
 START_SECONDS = 400.0
 LOG_LINES = 40
 
-LIMITS = {"BF16": 0.05, "Q4_K_M": 0.1, "Q8_0": 0.1, "Q4_0": 0.5}
-"""`Likeness.relative` up to which a file is the same model as the reference.
-
-The first three have the reference's weights; rounding remains, of activations too, which the
-kernels take in eight bits. Q4_0 changes the weights themselves by 7 % of their spread.
-"""
+KINDS = ("BF16", "Q4_K_M", "Q8_0", "Q4_0")
 
 QUESTION = """
 import importlib.metadata as m, importlib.util, pathlib, torch
@@ -54,25 +50,6 @@ try: torch.ops.load_library(str(path)); print("CUDA")
 except OSError as error: print("Triton:", error)
 """
 """The plugin falls back to Triton without a word where torch is older than its CUDA kernels."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of one server.
-
-    Attributes:
-        label: Which.
-        start_seconds: From its start until it was ready; None where it never was.
-        cache: Its line ``vllm:cache_config_info``.
-        likeness: To the reference; None for the reference itself, or without it.
-        failure: What went wrong, in one line.
-    """
-
-    label: str
-    start_seconds: float | None = None
-    cache: dict[str, str] | None = None
-    likeness: Likeness | None = None
-    failure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,53 +128,6 @@ def environment(python: Path, beside: str) -> str:
     return ", ".join((done.stdout or done.stderr[-300:]).split("\n")).strip(", ")
 
 
-def markdown(results: Sequence[Result], plugins: dict[str, str]) -> str:
-    """Return the results as a table."""
-    heads = (
-        *("server", "start", "blocks of cache", "tokens compared"),
-        *("mean and largest difference of logprobs", "of the spread", "limit"),
-        *("first tokens the same (those decided)", "verdict"),
-    )
-    lines = [
-        *(f"- {label}: {text}" for label, text in plugins.items()),
-        "",
-        f"| {' | '.join(heads)} |",
-        "|---" * len(heads) + "|",
-        *(_row(result) for result in results),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _row(result: Result) -> str:
-    found = result.likeness
-    cells = ["", "", "", "", ""]
-    if found:
-        cells = [
-            str(found.tokens),
-            f"{found.mean:.4f}, {found.largest:.4f}",
-            f"{found.relative:.1%}",
-            f"{limit(result.label):.0%}",
-            f"{found.same_first} of {found.prompts} ({found.same_decided} of {found.decided})",
-        ]
-    start = "" if result.start_seconds is None else f"{result.start_seconds:.0f} s"
-    blocks = (result.cache or {}).get("num_gpu_blocks", "")
-    return f"| {' | '.join([result.label, start, blocks, *cells, verdict(result)])} |"
-
-
-def limit(label: str) -> float:
-    """Return the limit of a server."""
-    return LIMITS[label.partition("@")[0]]
-
-
-def verdict(result: Result) -> str:
-    """Return what to think of a server."""
-    if result.failure:
-        return f"FAILED: {result.failure}"
-    if result.likeness:
-        return "same model" if result.likeness.within(limit(result.label)) else "ANOTHER MODEL"
-    return "reference" if result.label == "reference" else "served, not compared"
-
-
 def main() -> int:
     """Run; 0 where each file is the same model as the reference."""
     arguments = _arguments()
@@ -218,9 +148,10 @@ def main() -> int:
         if result.label == "reference":
             reference = answers
         elif answers and reference:
-            result = replace(result, likeness=likeness.compare(answers, reference))
+            found = likeness.compare(answers, reference)
+            result = replace(result, likeness=found, limit=limit(result.label, arguments.of))
         results.append(result)
-        print(_row(result), flush=True)
+        print(row(result), flush=True)
         values = {"plugins": plugins, "results": [asdict(each) for each in results]}
         values["reference"] = likeness.to_json(reference)
         (out / "gguf.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
@@ -231,7 +162,7 @@ def main() -> int:
 
 def _servers(plan: Plan, kinds: list[str], models: Path, arguments: Any) -> Iterator[Component]:
     if not arguments.reference:
-        folder = mixture.write_reference(models / "reference")
+        folder = mixture.write_reference(models / f"reference-{arguments.of}", arguments.of)
         yield component(plan, "reference", folder, None, "")
     for kind in kinds:
         file = mixture.write(models / kind, kind)
@@ -246,7 +177,10 @@ def _arguments() -> Any:
     parser.add_argument("--out", type=Path, required=True, help="for logs and results")
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has vLLM")
     parser.add_argument("--models", type=Path, help="for the models (default: OUT/models)")
-    parser.add_argument("--kind", action="append", choices=sorted(LIMITS), help="repeatable")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="repeatable")
+    parser.add_argument(
+        "--of", choices=("Q4_K_M", "Q4_0"), default="Q4_K_M", help="weights of the reference"
+    )
     parser.add_argument("--other-plugin", type=Path, help="folder with another plugin, tried too")
     parser.add_argument("--reference", type=Path, help="gguf.json of an earlier run")
     parser.add_argument("--flag", action="append", default=[], help="for vLLM; repeatable")

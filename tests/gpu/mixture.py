@@ -31,8 +31,18 @@ BLOCK_WEIGHTS = 256
 SPREAD = 0.05
 """Standard deviation of the weights."""
 
-_NORMS = {"attn_q_norm": 0.3, "attn_k_norm": 0.3, "output_norm": 3.0, "layer_output_scale": 0.8}
-"""Where not 1: random queries and keys must not hit a single token, and answers be decided."""
+_NORMS = {
+    # Random queries and keys must not hit a single token.
+    "attn_q_norm": 0.3,
+    "attn_k_norm": 0.3,
+    # Embeddings are the output too: without much from the layers any such model repeats its input.
+    "post_attention_norm": 3.0,
+    "post_ffw_norm": 3.0,
+    # Answers are decided.
+    "output_norm": 3.0,
+    "layer_output_scale": 0.8,
+}
+"""Of tensors that are not about 1."""
 
 _UNIFORM_16, _UNIFORM_64 = 4.61, 18.47
 """Standard deviation of a number of 4 and of 6 bits, each as likely as the other."""

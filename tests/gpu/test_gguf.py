@@ -14,7 +14,7 @@ import pytest
 
 from monitoring.gguf.plugin.gguf_gemma4_text import names
 from tests.gpu import gguf as program
-from tests.gpu import likeness, mixture
+from tests.gpu import gguf_table, likeness, mixture
 from tests.gpu.likeness import Answer
 
 
@@ -102,14 +102,20 @@ def test_answers_survive_the_file_of_results() -> None:
     assert likeness.from_json(written) == answers(3)
 
 
+def test_only_weights_that_were_changed_have_the_larger_limit() -> None:
+    same = [("Q4_K_M", "Q4_K_M"), ("Q8_0@other-plugin", "Q4_K_M"), ("Q4_0", "Q4_0")]
+    assert {gguf_table.limit(*each) for each in same} == {gguf_table.SAME}
+    assert gguf_table.limit("Q4_0", "Q4_K_M") == gguf_table.CHANGED
+
+
 def test_a_server_that_fails_is_told_and_a_different_one_is_not_called_the_same() -> None:
     results = [
-        program.Result("reference", 60.0, {"num_gpu_blocks": "7"}),
-        program.Result("Q4_K_M", failure="gguf-Q4_K_M ended"),
-        program.Result("Q8_0@other-plugin", 61.0, {}, likeness.compare(answers(2), answers(1))),
-        program.Result("Q4_0", 61.0, {}, likeness.compare(answers(1), answers(1))),
+        gguf_table.Result("reference", 60.0, {"num_gpu_blocks": "7"}),
+        gguf_table.Result("Q4_K_M", failure="gguf-Q4_K_M ended"),
+        gguf_table.Result("Q8_0@other-plugin", 61.0, {}, likeness.compare(answers(2), answers(1))),
+        gguf_table.Result("Q4_0", 61.0, {}, likeness.compare(answers(1), answers(1))),
     ]
-    table = program.markdown(results, {"plugin": "0.0.5, Triton"})
+    table = gguf_table.markdown(results, {"plugin": "0.0.5, Triton"})
     assert "| reference | 60 s | 7 |" in table
     assert "FAILED: gguf-Q4_K_M ended" in table
     assert table.count("ANOTHER MODEL") == 1
