@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.table import Table
 
 from alerts import build as generated
-from alerts import catalogue
+from alerts import catalogue, command_line
 from alerts.model import number
 from alerts.settings import Settings, SettingsError, load
+from exporter.parameters import FilePath
 
 _SETTINGS = click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml.",
 )
 
@@ -36,7 +37,7 @@ def command() -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder to write to, instead of alerts/generated.",
 )
@@ -79,12 +80,5 @@ def _load(settings_file: Path | None) -> Settings:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
-    try:
-        command.main(arguments, prog_name="python -m alerts", standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(f"alerts: {error.format_message()}", err=True)
-        return error.exit_code
-    except click.Abort:
-        return 1
-    return 0
+    """Run a command and return its exit status; see `alerts.command_line.run`."""
+    return command_line.run(command, "python -m alerts", "alerts", arguments)

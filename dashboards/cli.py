@@ -8,12 +8,14 @@ from urllib.parse import urlsplit
 
 import click
 
+from alerts import command_line
 from alerts.settings import Settings, SettingsError, load
 from dashboards import build as generated
 from dashboards.board import render
 from dashboards.exporting import portable
 from dashboards.grafana_api import Grafana, GrafanaError
 from dashboards.preview.command import command as preview
+from exporter.parameters import FilePath, NonEmpty
 
 _RECORDINGS = Path(__file__).resolve().parents[1] / "tests"
 _PAGES = (_RECORDINGS / "recordings", _RECORDINGS / "dashboards" / "pages")
@@ -21,7 +23,7 @@ _PAGES = (_RECORDINGS / "recordings", _RECORDINGS / "dashboards" / "pages")
 _SETTINGS = click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml.",
 )
 
@@ -41,7 +43,7 @@ def command() -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder to write to, instead of dashboards/generated.",
 )
@@ -54,7 +56,7 @@ def build(settings_file: Path | None, output: Path) -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     required=True,
     help="Folder to write to.",
 )
@@ -70,14 +72,14 @@ def export(settings_file: Path | None, output: Path) -> None:
 @_SETTINGS
 @click.option(
     "--pages",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     multiple=True,
     help="Folder of recorded pages (…/vllm-0.30.0/NAME.txt), instead of the checkout's.",
 )
 @click.option(
     "--generated",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder of built dashboards, instead of dashboards/generated.",
 )
@@ -110,13 +112,16 @@ def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> 
 @click.option("--url", required=True, help="Grafana's URL, such as http://127.0.0.1:13000.")
 @click.option(
     "--token-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     required=True,
     help="File that holds nothing but a service account's token.",
 )
-@click.option("--folder", default="vllm", show_default=True, help="Uid of the folder.")
+@click.option(
+    "--folder", type=NonEmpty(), default="vllm", show_default=True, help="Uid of the folder."
+)
 @click.option(
     "--datasource-uid",
+    type=NonEmpty(),
     help="Uid of the data source of boards without variables, instead of grafana.datasource in "
     "the settings.",
 )
@@ -194,12 +199,5 @@ def _token(path: Path) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
-    try:
-        status = command.main(arguments, prog_name="python -m dashboards", standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(f"dashboards: {error.format_message()}", err=True)
-        return error.exit_code
-    except click.Abort:
-        return 1
-    return status if isinstance(status, int) else 0
+    """Run a command and return its exit status; see `alerts.command_line.run`."""
+    return command_line.run(command, "python -m dashboards", "dashboards", arguments)

@@ -22,12 +22,13 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT_SECONDS = 5.0
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(?:\d+(?:ms|[smhd]))+")
-_DURATION_PART = re.compile(r"(\d+)(ms|[smhd])")
+_DURATION = re.compile(r"(?:[0-9]+(?:ms|[smhd]))+")
+_DURATION_PART = re.compile(r"([0-9]+)(ms|[smhd])")
 _LISTEN_ADDRESS = re.compile(
-    r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\[\]/]*)):(?P<port>\d+)"
+    r"(?:\[(?P<v6>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\[\]/\s]*)):(?P<port>[0-9]+)"
 )
 _MAX_PORT = 65535
+_PORT_DIGITS = 5
 _MAX_NAME_CHARACTERS = 256
 _URL_CHARACTERS = re.compile(r"[!-~]+")
 _USERINFO = re.compile(r"//.*@")
@@ -129,7 +130,7 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def parse_listen_address(text: str) -> ListenAddress:
+def parse_listen_address(text: str, *, any_port: bool = False) -> ListenAddress:
     """Return the address of ``:18000``, ``127.0.0.1:18000`` or ``[::1]:18000``.
 
     Raises:
@@ -138,10 +139,20 @@ def parse_listen_address(text: str) -> ListenAddress:
     match = _LISTEN_ADDRESS.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is no address: write :18000, 127.0.0.1:18000 or [::1]:18000")
-    port = int(match["port"])
-    if not 0 < port <= _MAX_PORT:
-        raise ValueError(f"port {port} is not between 1 and {_MAX_PORT}")
+    port = int(match["port"][:_PORT_DIGITS])
+    least = 0 if any_port else 1
+    if len(match["port"]) > _PORT_DIGITS or not least <= port <= _MAX_PORT:
+        raise ValueError(f"port {match['port'][:20]} is not between {least} and {_MAX_PORT}")
     return ListenAddress(match["v6"] or match["host"], port)
+
+
+def parse_free_address(text: str) -> ListenAddress:
+    """Return the same, also with port 0, for which the system finds one that is free.
+
+    Raises:
+        ValueError: The text is no address; the message is one line.
+    """
+    return parse_listen_address(text, any_port=True)
 
 
 def parse_url(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from exporter.options import parse_url
+from exporter.parameters import URL, FilePath, NonEmpty, Whole
 from monitoring import folders
 
 HOST = "127.0.0.1"
@@ -56,21 +56,11 @@ class ChainOptions:
     run_folder: Path = Path(".run")
 
 
-class _URL(click.ParamType[Any]):
-    name = "URL"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return parse_url(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 def run_folder_option(command: F) -> F:
     """Add ``--run-dir``."""
     return click.option(
         "--run-dir",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FilePath(file=False),
         default=folders.run,
         show_default=".run",
         help="Folder of the chain's state, logs and data.",
@@ -83,7 +73,7 @@ def port_options(command: F) -> F:
     for name in ("grafana", "relay", "receiver", "alertmanager", "prometheus", "exporter", "vllm"):
         command = click.option(
             f"--{name}-port",
-            type=click.IntRange(1, 65535),
+            type=Whole(1, 65535),
             default=getattr(defaults, name),
             show_default=True,
             metavar="PORT",
@@ -97,18 +87,19 @@ def server_options(command: F) -> F:
     for option in (
         click.option(
             "--vllm-python",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=FilePath(folder=False),
             help="Python interpreter that has vLLM, for the bundled server.",
         ),
         click.option(
             "--model",
+            type=NonEmpty(),
             metavar="NAME",
             help="Model that the bundled server serves on this machine's GPU. Without it: a tiny "
             "Gemma 4 of random weights, on the CPU.",
         ),
         click.option(
             "--vllm-url",
-            type=_URL(),
+            type=URL(),
             metavar="URL",
             help="Monitor the server at this URL instead of starting the bundled one.",
         ),

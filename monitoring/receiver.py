@@ -16,6 +16,7 @@ from cheroot import wsgi
 from rich.console import Console
 
 from exporter.options import ListenAddress, parse_listen_address
+from exporter.parameters import FilePath, Parsed
 from monitoring import notification
 from monitoring.notification import NotificationError
 from monitoring.supervision.errors import ChainError
@@ -98,28 +99,18 @@ class Receiver:
         return "200 OK", "Received."
 
 
-class _Address(click.ParamType[Any]):
-    name = "ADDRESS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return parse_listen_address(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @click.command("receiver")
 @click.option(
     "--listen",
     "address",
-    type=_Address(),
+    type=Parsed("ADDRESS", parse_listen_address),
     default="127.0.0.1:19095",
     show_default=True,
     help="Where to receive messages.",
 )
 @click.option(
     "--file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     default=Path(".run/notifications.jsonl"),
     show_default=True,
     help="Where to keep them, one JSON object a line.",

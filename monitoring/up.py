@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from exporter.parameters import FilePath
 from monitoring import folders, programs
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
@@ -30,7 +31,7 @@ _LOOK_SECONDS = 0.3
 @click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     help="File whose keys replace those of alerts/settings.yml.",
 )
 @click.option("--simulated-gpu", is_flag=True, help="Show a made-up GPU instead of real ones.")

@@ -14,10 +14,11 @@ from dashboards.preview import bundle
 from dashboards.preview.boards import read
 from dashboards.preview.proxy import shown
 from dashboards.preview.server import Application, Source, server
+from exporter.options import ListenAddress, parse_free_address
+from exporter.parameters import FilePath, Parsed
 
 GENERATED = Path(__file__).resolve().parents[1] / "generated"
 LISTEN = "127.0.0.1:13000"
-_MAX_PORT = 65535
 
 
 def _prometheus(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -34,13 +35,6 @@ def _prometheus(_context: click.Context, _option: click.Parameter, value: str | 
     return value.rstrip("/")
 
 
-def _address(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, int]:
-    host, _, port = value.rpartition(":")
-    if not port.isdigit() or int(port) > _MAX_PORT:
-        raise click.BadParameter(f"{value} is not an address such as {LISTEN}")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - an empty host asks for it
-
-
 @click.command("preview")
 @click.option("--prometheus", metavar="URL", callback=_prometheus, help="Prometheus to ask.")
 @click.option(
@@ -48,20 +42,20 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> t
     metavar="HOST:PORT",
     default=LISTEN,
     show_default=True,
-    callback=_address,
+    type=Parsed("HOST:PORT", parse_free_address),
     help="Where to serve the page.",
 )
 @click.option(
     "--dashboards",
     "folder",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     default=GENERATED,
     help="Folder of dashboards to show, instead of dashboards/generated.",
 )
 @click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml; only intervals.scrape counts.",
 )
 @click.option(
@@ -69,7 +63,7 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> t
 )
 def command(
     prometheus: str | None,
-    listen: tuple[str, int],
+    listen: ListenAddress,
     folder: Path,
     settings_file: Path | None,
     build_only: bool,
@@ -93,14 +87,15 @@ def command(
     if prometheus is None or build_only:
         click.echo(f"preview: the page is built in {site}")
         return
-    _serve(Source(prometheus, interval, folder, site), *listen)
+    _serve(Source(prometheus, interval, folder, site), listen)
 
 
-def _serve(source: Source, host: str, port: int) -> None:
+def _serve(source: Source, listen: ListenAddress) -> None:
+    host = listen.host or "0.0.0.0"  # noqa: S104 - an empty host asks for it
     try:
-        http = server(Application(source), host, port)
+        http = server(Application(source), host, listen.port)
     except OSError as error:
-        reason = f"cannot listen on {host}:{port}: {error.strerror or error}"
+        reason = f"cannot listen on {listen}: {error.strerror or error}"
         raise click.ClickException(f"{reason}; choose another address with --listen") from None
     count = len(read(source.folder))
     shown_host = f"[{host}]" if ":" in host else host

@@ -15,13 +15,14 @@ from rich.progress import track
 
 from alerts.settings import SettingsError, load
 from exporter.options import default_server_name
+from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
 from monitoring import metrics_page
 from monitoring.advise import pages, prometheus, table
 from monitoring.advise.advice import advise
 from monitoring.advise.finding import Finding
 from monitoring.advise.limits import from_settings
 from monitoring.advise.observation import Observation
-from monitoring.usage import URL, WrongUsage
+from monitoring.usage import WrongUsage
 
 FOUND = 3
 FETCH_SECONDS = 10.0
@@ -38,27 +39,25 @@ FETCH_SECONDS = 10.0
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(0.5, 1440),
+    type=Number(0.5, 1440),
     default=10,
     show_default=True,
     help="How far to look back.",
 )
-@click.option("--server", help="Only this server, by its label; default: all.")
+@click.option("--server", type=NonEmpty(), help="Only this server, by its label; default: all.")
 @click.option("--vllm-url", type=URL(), help="Observe this server directly instead, for --seconds.")
 @click.option("--exporter-url", type=URL(), help="With --vllm-url: the exporter, for GPU memory.")
 @click.option(
     "--seconds",
-    type=click.IntRange(2, 3600),
+    type=Whole(2, 3600),
     default=30,
     show_default=True,
     help="With --vllm-url: how long to watch.",
 )
-@click.option("--max-num-seqs", type=click.IntRange(min=1), help="As the server was started.")
-@click.option(
-    "--max-num-batched-tokens", type=click.IntRange(min=1), help="As the server was started."
-)
-@click.option("--block-tokens", type=click.IntRange(min=1), help="Step of hits that smoke found.")
-@click.option("--settings", type=click.Path(path_type=Path), help="The alerts' settings file.")
+@click.option("--max-num-seqs", type=Whole(), help="As the server was started.")
+@click.option("--max-num-batched-tokens", type=Whole(), help="As the server was started.")
+@click.option("--block-tokens", type=Whole(), help="Step of hits that smoke found.")
+@click.option("--settings", type=FilePath(), help="The alerts' settings file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     prometheus_url: str,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from monitoring.budget.fields import ArchitectureError, Fields, read_object
 from monitoring.smoke.check import Check, failed, passed, warned
 from monitoring.smoke.client import Client, RequestError
 
@@ -55,20 +55,20 @@ def architecture(entry: dict[str, Any]) -> Check:
     root = str(entry.get("root") or "")
     if root.endswith(".gguf"):
         return passed("architecture", f"GGUF file {Path(root).name}", quantization="gguf")
-    path = Path(root) / "config.json"
     try:
-        config = json.loads(path.read_text(encoding="utf-8")) if root.startswith("/") else None
-    except (OSError, ValueError):
+        config = Fields(read_object(Path(root) / "config.json")) if root.startswith("/") else None
+        names = config.texts("architectures") if config else []
+        quantization = config.part("quantization_config") if config else None
+    except ArchitectureError:
         config = None
-    if not isinstance(config, dict):
+    if config is None:
         return warned(
             "architecture",
             "not told by the API, and the model's config.json is not on this machine",
             "See the server's log (`architecture`, `quantization`).",
         )
-    name = ", ".join(config.get("architectures") or ["unknown"])
-    settings = config.get("quantization_config") or {}
-    method = settings.get("quant_method") or "none"
+    name = ", ".join(names) or "unknown"
+    method = (quantization and quantization.text("quant_method")) or "none"
     return passed(
         "architecture", f"{name}, quantization {method}", architecture=name, quantization=method
     )

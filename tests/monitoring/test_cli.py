@@ -17,6 +17,22 @@ from monitoring.cli import main
         (["up", "--settings", "missing.yml"], "missing.yml: cannot be read"),
         (["receiver", "--listen", "19095"], "write :18000"),
         (["status", "more"], "more"),
+        (["up", "--run-dir", ""], "write a path"),
+        (["up", "--exporter-port", "x"], "from 1 to 65535"),
+        (["receiver", "--listen", "x:²"], "write :18000"),
+        (["relay", "--listen", "x:99999999999"], "not between 1 and 65535"),
+        (["drill", "VLLMServerDown", "--listen", "x:²"], "write :18000"),
+        (["drill", "VLLMServerDown", "--listen", ":0"], "needs a host"),
+        (["drill", "VLLMServerDown", "--prometheus", "x"], "no URL of a server"),
+        (["smoke", "--timeout", "nan"], "no number from 1 to 3600"),
+        (["smoke", "--timeout", "1e300"], "no number from 1 to 3600"),
+        (["smoke", "--max-tokens", "1e9"], "no whole number from 32 to 1000000"),
+        (["smoke", "--model", " "], "is no name"),
+        (["advise", "--minutes", "nan"], "no number from 0.5 to 1440"),
+        (["advise", "--minutes", "1e9"], "no number from 0.5 to 1440"),
+        (["advise", "--seconds", "1"], "from 2 to 3600"),
+        (["bench", "server", "--prefix", "9" * 5000], "no whole number from 1 to 1000000"),
+        (["budget", "a\nb", "--gpu-memory", "1GB"], "neither a folder"),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(arguments, expected, capsys):
@@ -24,6 +40,7 @@ def test_wrong_usage_is_one_line_and_status_2(arguments, expected, capsys):
     error = capsys.readouterr().err
     assert error.startswith("monitoring: ")
     assert error.count("\n") == 1
+    assert len(error) < 600
     assert expected in error
 
 

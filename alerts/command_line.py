@@ -1,0 +1,84 @@
+"""The border between a command and who typed it: one line for what fails, and an exit status."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+_WRONG_USAGE = 2
+_MOST_CHARACTERS = 500
+
+
+def run(
+    command: click.Command, program: str, label: str, arguments: Sequence[str] | None = None
+) -> int:
+    """Run a command; tell on standard error what failed.
+
+    Args:
+        command: The command, or a group of them.
+        program: What was typed to start it, for the help.
+        label: What the line of an error begins with.
+        arguments: What follows the program; None: those of the process.
+
+    Returns:
+        The exit status: 0 for success, 1 for what failed, 2 for wrong usage; a command may have
+        others.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a sign gets a question mark in its place.
+            stream.reconfigure(errors="replace")
+    try:
+        status = _status(command, program, label, arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        _discard_output()
+        if not isinstance(error, BrokenPipeError):  # else nobody reads any more
+            where = error.filename or "the output"
+            click.echo(f"{label}: {where} cannot be written: {error.strerror or error}", err=True)
+        return 1
+    return status
+
+
+def _status(
+    command: click.Command, program: str, label: str, arguments: Sequence[str] | None
+) -> int:
+    given = None if arguments is None else list(arguments)
+    try:
+        result = command.main(given, prog_name=program, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
+        click.echo(f"{label}: {_told(error)}{hint}", err=True)
+        return error.exit_code
+    except click.Abort:
+        return 1
+    except SystemExit as ended:
+        result = ended.code
+    return result if isinstance(result, int) else 0
+
+
+def _told(error: click.ClickException) -> str:
+    """Return the message: one line for wrong usage, cut where what was typed fills a screen."""
+    message = error.format_message()
+    lines = [" ".join(message.split())] if error.exit_code == _WRONG_USAGE else message.split("\n")
+    return "\n".join(
+        line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}…" for line in lines
+    )
+
+
+def _discard_output() -> None:
+    """Lead what is still to be printed nowhere: Python would try again at its end."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError, AttributeError):
+        pass
