@@ -26,7 +26,7 @@ def test_build_takes_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["build", "--settings", "none.yml"], 2, "none.yml: cannot be read: No such file"),
+        (["build", "--settings", "none.yml"], 2, "none.yml: cannot be read (No such file"),
         (["build", "--setings", "x"], 2, "No such option"),
         (["biuld"], 2, "No such command 'biuld'"),
         (["build", "--output", "/proc/none"], 1, "/proc/none: cannot be written"),
