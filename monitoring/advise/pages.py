@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -127,6 +128,7 @@ def _mean(values: Sequence[float]) -> float:
 def _number(text: str | None) -> float | None:
     """Return a label's number; vLLM writes None where it has none."""
     try:
-        return float(text) if text is not None else None
+        number = float(text) if text is not None else math.nan
     except ValueError:
         return None
+    return number if math.isfinite(number) else None

@@ -16,6 +16,7 @@ from exporter.parameters import URL, NonEmpty, Number, Whole
 from monitoring.smoke.check import Check
 from monitoring.smoke.client import Client
 from monitoring.smoke.examination import MOST_TOKENS, examine
+from monitoring.usage import WrongUsage
 
 MOST_PROMPT_TOKENS = 1_000_000
 MOST_SECONDS = 3600
@@ -51,7 +52,7 @@ def command(
 
     Exit codes: 0 all passed or warned; 1 something failed; 2 wrong usage.
     """
-    client = Client(url, timeout, os.environ.get("OPENAI_API_KEY"))
+    client = Client(url, timeout, _key())
     # A prompt that was sent before would be found the first time.
     chosen = random.SystemRandom().randrange(2**32) if seed is None else seed
     console = Console(stderr=True)
@@ -72,6 +73,13 @@ def command(
     else:
         _print(checks)
     sys.exit(1 if worst == "fail" else 0)
+
+
+def _key() -> str | None:
+    key = os.environ.get("OPENAI_API_KEY")
+    if key and (not key.isascii() or not key.isprintable() or " " in key):
+        raise WrongUsage("OPENAI_API_KEY holds no key: blanks or signs that no key has")
+    return key or None
 
 
 def _print(checks: list[Check]) -> None:

@@ -124,7 +124,7 @@ def test_without_prometheus_the_programs_are_shown_all_the_same(free_port):
     report = status.report(chain(url, COMPONENT), Prometheus(url), lambda _: False)
     assert not report.is_well
     text = shown(report)
-    assert f"Prometheus does not answer at {url}" in text
+    assert f"no Prometheus there: nothing answers at {url}" in text
     assert "one: see a.log" in text
     assert "not reported" not in text  # nobody was asked
 

@@ -64,7 +64,7 @@ def test_a_page_without_vllm_is_told(url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--prometheus", "http://127.0.0.1:9"), 1, "no Prometheus answers"),
+        (("--prometheus", "http://127.0.0.1:9"), 1, "no Prometheus there: nothing answers at"),
         (("--vllm-url", "http://127.0.0.1:9"), 1, "is the program up"),
         (("--vllm-url", "nonsense"), 2, "no URL of a server"),
         (("--exporter-url", "http://127.0.0.1:9"), 2, "goes with --vllm-url"),
