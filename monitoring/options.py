@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -14,6 +15,8 @@ from monitoring import folders
 
 HOST = "127.0.0.1"
 """The chain listens on this machine alone: none of its programs asks for a password."""
+
+_LOOPBACK = (HOST, "localhost")
 
 _LISTENERS = {"grafana": "grafana, or of the preview in its place,"}
 
@@ -108,6 +111,33 @@ def server_options(command: F) -> F:
     return command
 
 
-def ports(arguments: dict[str, Any]) -> Ports:
-    """Take the ports out of a command's arguments."""
-    return Ports(**{name: arguments.pop(f"{name}_port") for name in Ports.__dataclass_fields__})
+def ports(arguments: dict[str, Any], vllm_url: str | None = None) -> Ports:
+    """Take the ports out of a command's arguments.
+
+    Args:
+        arguments: Of the command; the ports are removed.
+        vllm_url: The server that is monitored; None where it is the chain's own.
+
+    Raises:
+        UsageError: Two programs would have one port.
+    """
+    flags = {f"--{name}-port": arguments.pop(f"{name}_port") for name in Ports.__dataclass_fields__}
+    taken = Ports(*flags.values())
+    if vllm_url is not None:
+        del flags["--vllm-port"]
+        parts = urlsplit(vllm_url)
+        if parts.hostname in _LOOPBACK and parts.port is not None:
+            flags["--vllm-url"] = parts.port
+    distinct(flags)
+    return taken
+
+
+def distinct(flags: Mapping[str, int]) -> None:
+    """Raise UsageError if two flags name the same port."""
+    by_port: dict[int, str] = {}
+    for flag, port in flags.items():
+        if port in by_port:
+            raise click.UsageError(
+                f"{by_port[port]} and {flag} are both port {port}: give each its own"
+            )
+        by_port[port] = flag

@@ -56,10 +56,11 @@ def command(
             "--vllm-url is a server that is there already; --model and --vllm-python are for the "
             "bundled one: give either"
         )
-    settings = load_settings(settings_file)
     run_folder = run_dir.absolute()
+    listening = ports(arguments, vllm_url)
+    settings = load_settings(settings_file)
     options = ChainOptions(
-        vllm_url, model, vllm_python, settings_file, simulated_gpu, ports(arguments), run_folder
+        vllm_url, model, vllm_python, settings_file, simulated_gpu, listening, run_folder
     )
     programs.check(options)
     found = programs.find(options, folders.tools())

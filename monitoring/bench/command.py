@@ -14,6 +14,7 @@ from monitoring.bench import session, settings
 from monitoring.bench.scenario import plan
 from monitoring.bench.servers import ServerPlan
 from monitoring.bench.settings import LoadOptions
+from monitoring.options import distinct
 from monitoring.usage import WrongUsage
 from monitoring.vllm import interpreter
 
@@ -138,6 +139,8 @@ def _options(
     options: dict[str, Any], *, prefixes: tuple[int, ...], concurrencies: tuple[int, ...]
 ) -> LoadOptions:
     """Return what all three forms share, with defaults where nothing was given."""
+    if "port" in options:
+        distinct({"--port": options["port"], "--exporter-port": options["exporter_port"]})
     output = options["output"] or folders.run() / "bench"
     return LoadOptions(
         python=interpreter.find(

@@ -1,8 +1,11 @@
 """What a user gets to read who types something wrong."""
 
+from dataclasses import asdict
+
 import pytest
 
 from monitoring.cli import main
+from monitoring.options import Ports, ports
 
 
 @pytest.mark.parametrize(
@@ -18,6 +21,13 @@ from monitoring.cli import main
         (["receiver", "--listen", "19095"], "write :18000"),
         (["status", "more"], "more"),
         (["up", "--run-dir", ""], "write a path"),
+        (
+            ["up", "--exporter-port", "19090"],
+            "--exporter-port and --prometheus-port are both port 19090: give each its own",
+        ),
+        (["up", "--vllm-port", "5", "--grafana-port", "5"], "--vllm-port and --grafana-port"),
+        (["demo", "--relay-port", "19095"], "--receiver-port and --relay-port are both"),
+        (["up", "--vllm-url", "http://localhost:19095/"], "--receiver-port and --vllm-url are"),
         (["up", "--exporter-port", "x"], "from 1 to 65535"),
         (["receiver", "--listen", "x:²"], "write :18000"),
         (["relay", "--listen", "x:99999999999"], "not between 1 and 65535"),
@@ -31,6 +41,7 @@ from monitoring.cli import main
         (["advise", "--minutes", "nan"], "no number from 0.5 to 1440"),
         (["advise", "--minutes", "1e9"], "no number from 0.5 to 1440"),
         (["advise", "--seconds", "1"], "from 2 to 3600"),
+        (["bench", "on-off", "--port", "5", "--exporter-port", "5"], "are both port 5"),
         (["bench", "server", "--prefix", "9" * 5000], "no whole number from 1 to 1000000"),
         (["budget", "a\nb", "--gpu-memory", "1GB"], "neither a folder"),
     ],
@@ -62,3 +73,8 @@ def test_a_setting_that_does_not_exist_is_named(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "cache.windw" in error
+
+
+def test_a_server_elsewhere_leaves_its_port_to_others():
+    given = {f"{name}_port": port for name, port in asdict(Ports(exporter=8000)).items()}
+    assert ports(given, "http://elsewhere:19090") == Ports(exporter=8000)
