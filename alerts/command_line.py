@@ -39,8 +39,8 @@ def run(
     except OSError as error:
         _discard_output()
         if not isinstance(error, BrokenPipeError):  # else nobody reads any more
-            where = error.filename or "the output"
-            click.echo(f"{label}: {where} cannot be written: {error.strerror or error}", err=True)
+            where = _cut(str(error.filename or "the output cannot be written"))
+            click.echo(f"{label}: {where}: {error.strerror or error}", err=True)
         return 1
     return status
 
@@ -69,9 +69,13 @@ def _told(error: click.ClickException) -> str:
     """Return the message: one line for wrong usage, cut where what was typed fills a screen."""
     message = error.format_message()
     lines = [" ".join(message.split())] if error.exit_code == _WRONG_USAGE else message.split("\n")
-    return "\n".join(
-        line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}…" for line in lines
-    )
+    return "\n".join(_cut(line) for line in lines)
+
+
+def _cut(line: str) -> str:
+    """Return a line that does nothing to a terminal and does not fill it."""
+    shown = "".join(sign if sign.isprintable() else "�" for sign in line[:_MOST_CHARACTERS])
+    return shown if len(line) <= _MOST_CHARACTERS else f"{shown}…"
 
 
 def _discard_output() -> None:

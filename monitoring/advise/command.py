@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.progress import track
 
 from alerts.settings import SettingsError, load
-from exporter.options import default_server_name
+from exporter.exposition import Page
+from exporter.options import default_server_name, redacted
 from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
 from monitoring import metrics_page
 from monitoring.advise import pages, prometheus, table
@@ -121,9 +122,9 @@ def _with_told(seen: Observation, told: dict[str, int | None]) -> Observation:
     return replace(seen, configuration=after)
 
 
-def _page(url: str) -> str:
+def _page(url: str) -> Page:
     try:
-        return metrics_page.fetch(url, FETCH_SECONDS)
+        return pages.read(metrics_page.fetch(url, FETCH_SECONDS))
     except metrics_page.PageError as error:
         raise prometheus.SourceError(str(error)) from None
 
@@ -138,11 +139,12 @@ def _watch(vllm_url: str, exporter_url: str | None, seconds: int, *, quiet: bool
     ):
         time.sleep(max(0.0, start + step - time.monotonic()))
         server_pages.append(_page(vllm_url))
+        if not any(sample.name == pages.CACHE_CONFIG for sample in server_pages[-1].samples):
+            raise prometheus.SourceError(
+                f"{redacted(vllm_url)} shows no vLLM metrics: is it vLLM, and without "
+                "--disable-log-stats?"
+            )
         if exporter_url:
             exporter_pages.append(_page(exporter_url))
-    if pages.CACHE_CONFIG not in server_pages[-1]:
-        raise prometheus.SourceError(
-            f"{vllm_url} shows no vLLM metrics: is it vLLM, and without --disable-log-stats?"
-        )
     name = default_server_name(vllm_url)
     return pages.observe(name, server_pages, exporter_pages, time.monotonic() - start)

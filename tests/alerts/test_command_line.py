@@ -26,6 +26,8 @@ def raising(error: BaseException) -> click.Command:
         (click.UsageError("a\nb"), 2, "x: a b (see --help)\n"),
         (click.ClickException("a" * 900), 1, f"x: {'a' * 500}…\n"),
         (OSError(28, "No space left on device"), 1, "x: the output cannot be written: No space"),
+        (FileNotFoundError(2, "No such file", "a\x1b[2J\n"), 1, "x: a�[2J�: No such file\n"),
+        (click.ClickException("\x1b[2J"), 1, "x: �[2J\n"),
         (KeyboardInterrupt(), 1, "\n"),
         (SystemExit(3), 3, ""),
     ],

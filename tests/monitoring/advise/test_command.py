@@ -56,7 +56,7 @@ def test_findings_for_people(url: str) -> None:
 
 
 def test_a_page_without_vllm_is_told(url: str) -> None:
-    result = run("--vllm-url", f"{url}/other", "--seconds", "2")
+    result = run("--vllm-url", f"{url}/other", "--seconds", "3600")
     assert result.exit_code == 1
     assert "shows no vLLM metrics" in result.stderr
 
