@@ -155,8 +155,12 @@ def parse_free_address(text: str) -> ListenAddress:
     return parse_listen_address(text, any_port=True)
 
 
-def parse_url(text: str) -> str:
+def parse_url(text: str, example: str = DEFAULT_URL) -> str:
     """Return ``text`` without a trailing slash if it is an http or https URL with a host.
+
+    Args:
+        text: What was given.
+        example: What to write instead, for the message.
 
     Raises:
         ValueError: It is not; the message is one line, without a password that it may hold.
@@ -168,7 +172,7 @@ def parse_url(text: str) -> str:
         valid = False
     if not valid or not _URL_CHARACTERS.fullmatch(text):
         shown = f"{redacted(text)!r} is no URL of a server"
-        raise ValueError(f"{shown}: write {DEFAULT_URL}")
+        raise ValueError(f"{shown}: write {example}")
     return text.rstrip("/")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from exporter.options import parse_url
+from exporter.options import DEFAULT_URL, parse_url, redacted
 
 MOST_WHOLE = 1_000_000_000
 """No count or length that a flag takes comes near it, and nothing computed from it overflows."""
@@ -103,12 +103,20 @@ class URL(click.ParamType[str]):
 
     name = "url"
 
+    def __init__(self, example: str = DEFAULT_URL, *, query: bool = True) -> None:
+        """Take what a message shows as an example, and whether there may be a query."""
+        self._example = example
+        self._query = query
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the URL, or fail with one line."""
         try:
-            return parse_url(str(value))
+            url = parse_url(str(value), self._example)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        if not self._query and ("?" in url or "#" in url):
+            self.fail(f"{redacted(url)} has more than a path: write {self._example}", param, ctx)
+        return url
 
 
 class FilePath(click.Path[Path]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 from types import FrameType
-from urllib.parse import urlsplit
 
 import click
 
@@ -15,28 +14,17 @@ from dashboards.preview.boards import read
 from dashboards.preview.proxy import shown
 from dashboards.preview.server import Application, Source, server
 from exporter.options import ListenAddress, parse_free_address
-from exporter.parameters import FilePath, Parsed
+from exporter.parameters import URL, FilePath, Parsed
 
 GENERATED = Path(__file__).resolve().parents[1] / "generated"
+_PROMETHEUS = "http://127.0.0.1:19090"
 LISTEN = "127.0.0.1:13000"
 
 
-def _prometheus(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
-        usable = usable and (parts.port or 0) >= 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise click.BadParameter(f"{value} is not a URL such as http://127.0.0.1:19090")
-    return value.rstrip("/")
-
-
 @click.command("preview")
-@click.option("--prometheus", metavar="URL", callback=_prometheus, help="Prometheus to ask.")
+@click.option(
+    "--prometheus", metavar="URL", type=URL(_PROMETHEUS, query=False), help="Prometheus to ask."
+)
 @click.option(
     "--listen",
     metavar="HOST:PORT",
@@ -73,7 +61,7 @@ def command(
     It is a preview: the page lists what it does not do. It needs Node.js and npm once, to be built.
     """
     if prometheus is None and not build_only:
-        raise click.UsageError("say which Prometheus to ask: --prometheus http://127.0.0.1:19090")
+        raise click.UsageError(f"say which Prometheus to ask: --prometheus {_PROMETHEUS}")
     if not build_only and not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder of dashboards: see --dashboards")
     try:
