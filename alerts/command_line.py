@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import click
 
@@ -25,15 +29,16 @@ def run(
         arguments: What follows the program; None: those of the process.
 
     Returns:
-        The exit status: 0 for success, 1 for what failed, 2 for wrong usage; a command may have
-        others.
+        The exit status: 0 for success, 1 for what failed or was interrupted, 2 for wrong usage; a
+        command may have others.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a sign gets a question mark in its place.
             stream.reconfigure(errors="replace")
     try:
-        status = _status(command, program, label, arguments)
+        with _ended_as_by_ctrl_c():
+            status = _status(command, program, label, arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
@@ -63,6 +68,29 @@ def _status(
     except SystemExit as ended:
         result = ended.code
     return result if isinstance(result, int) else 0
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM and the end of the terminal clear up as Ctrl-C does, while the block runs.
+
+    A command that takes the signals over itself may do so.
+    """
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, interrupt)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _told(error: click.ClickException) -> str:

@@ -1,6 +1,7 @@
 """What reaches the one who typed a command, whatever becomes of it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +38,23 @@ def test_each_end_has_a_status_and_at_most_a_line(error, status, told, capfd) ->
     assert capfd.readouterr().err.startswith(told)
 
 
-COMMANDS = [
-    ["monitoring", "budget", "llama-3.1-8b", "--gpu-memory", "24GiB"],
-    ["monitoring", "budget", "--preset", "gemma-4-31b-q4_k_m", "--json"],
-    ["alerts", "list"],
-    ["dashboards", "--help"],
-]
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_lets_a_command_clear_up(number, capfd) -> None:
+    @click.command()
+    def command() -> None:
+        try:
+            os.kill(os.getpid(), number)
+            signal.pause()
+        finally:
+            click.echo("cleared up")
+
+    before = signal.getsignal(number)
+    assert run(command, "x", "x", []) == 1
+    assert capfd.readouterr() == ("cleared up\n", "\n")
+    assert signal.getsignal(number) is before
+
+
+COMMANDS = [["monitoring", "budget", "llama-3.1-8b", "--gpu-memory", "24GiB"], ["alerts", "list"]]
 
 
 def called(arguments: list[str], **options: object) -> subprocess.CompletedProcess[str]:
@@ -64,7 +76,7 @@ def test_nobody_reads_the_output(arguments) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("arguments", COMMANDS[1:3], ids=" ".join)
+@pytest.mark.parametrize("arguments", COMMANDS[1:], ids=" ".join)
 def test_the_output_cannot_be_written(arguments) -> None:
     with Path("/dev/full").open("w") as full:
         done = called(arguments, stdout=full)
