@@ -189,7 +189,10 @@ def _translated(error: Exception, url: str, seconds: float, most_bytes: int) -> 
     """Return what an error of the request means for an operator."""
     if isinstance(error, ExchangeError):
         return error
-    parts = urlsplit(redacted(url))
+    try:
+        parts = urlsplit(redacted(url))
+    except ValueError:
+        return ExchangeError(f"{redacted(url)} is no URL")
     shown, root = redacted(url), f"{parts.scheme}://{parts.netloc}"
     reason = getattr(error.args[0], "reason", None) if error.args else None
     if isinstance(reason, NewConnectionError):  # NameResolutionError is one too
