@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -15,6 +16,7 @@ import click
 
 _WRONG_USAGE = 2
 _MOST_CHARACTERS = 500
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(
@@ -45,9 +47,15 @@ def run(
         _discard_output()
         if not isinstance(error, BrokenPipeError):  # else nobody reads any more
             where = _cut(str(error.filename or "the output cannot be written"))
-            click.echo(f"{label}: {where}: {error.strerror or error}", err=True)
+            click.echo(f"{label}: {where}: {reason(error)}", err=True)
         return 1
     return status
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says of an error, also where cheroot has wrapped it into text."""
+    wrapped = re.search(r"\[Errno -?\d+\] ([^)]+)", str(error))
+    return error.strerror or (wrapped[1] if wrapped else str(error))
 
 
 def _status(
@@ -74,23 +82,24 @@ def _status(
 def _ended_as_by_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and the end of the terminal clear up as Ctrl-C does, while the block runs.
 
-    A command that takes the signals over itself may do so.
+    A command that takes the signals over itself may do so; they are given back at the end.
     """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    changed = []
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, interrupt)
-                changed.append(number)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number in changed:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _told(error: click.ClickException) -> str:

@@ -15,6 +15,7 @@ import click
 from cheroot import wsgi
 from rich.console import Console
 
+from alerts.command_line import reason
 from exporter.options import ListenAddress, parse_listen_address
 from exporter.parameters import FilePath, Parsed
 from monitoring import notification
@@ -147,7 +148,6 @@ def _server(application: Receiver, address: ListenAddress) -> wsgi.Server:
         server.prepare()
     except OSError as error:
         raise ChainError(
-            f"receiver: cannot listen on {address}: {error.strerror or error}; choose another "
-            "--listen"
+            f"receiver: cannot listen on {address}: {reason(error)}; choose another --listen"
         ) from None
     return server

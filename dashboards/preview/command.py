@@ -8,6 +8,7 @@ from types import FrameType
 
 import click
 
+from alerts.command_line import reason
 from alerts.settings import SettingsError, load
 from dashboards.preview import bundle
 from dashboards.preview.boards import read
@@ -83,8 +84,9 @@ def _serve(source: Source, listen: ListenAddress) -> None:
     try:
         http = server(Application(source), host, listen.port)
     except OSError as error:
-        reason = f"cannot listen on {listen}: {error.strerror or error}"
-        raise click.ClickException(f"{reason}; choose another address with --listen") from None
+        raise click.ClickException(
+            f"cannot listen on {listen}: {reason(error)}; choose another address with --listen"
+        ) from None
     count = len(read(source.folder))
     shown_host = f"[{host}]" if ":" in host else host
     click.echo(

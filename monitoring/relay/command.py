@@ -14,6 +14,7 @@ import click
 from cheroot import wsgi
 from rich.console import Console
 
+from alerts.command_line import reason
 from exporter.options import ListenAddress, parse_listen_address
 from exporter.parameters import FilePath, Parsed
 from monitoring import folders
@@ -119,7 +120,7 @@ def command(address: ListenAddress, secrets: Path) -> None:
         server.prepare()
     except OSError as error:
         raise ChainError(
-            f"relay: cannot listen on {address}: {error.strerror or error}; choose another --listen"
+            f"relay: cannot listen on {address}: {reason(error)}; choose another --listen"
         ) from None
     threading.Thread(target=server.serve, name="http", daemon=True).start()
     log.print(f"relay: waiting for messages on {address}", highlight=False)

@@ -43,8 +43,7 @@ def test_a_signal_lets_a_command_clear_up(number, capfd) -> None:
     @click.command()
     def command() -> None:
         try:
-            os.kill(os.getpid(), number)
-            signal.pause()
+            signal.raise_signal(number)
         finally:
             click.echo("cleared up")
 

@@ -1,5 +1,6 @@
 """What a user gets to read who types something wrong."""
 
+import socket
 from dataclasses import asdict
 
 import pytest
@@ -73,6 +74,17 @@ def test_a_setting_that_does_not_exist_is_named(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "cache.windw" in error
+
+
+@pytest.mark.parametrize("command", ["receiver", "relay"])
+def test_an_address_that_cannot_be_had_is_told_in_the_systems_words(command, tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        given = ["--file", str(tmp_path / "n")] if command == "receiver" else []
+        assert main([command, "--listen", address, *given]) == 1
+    error = capsys.readouterr().err
+    assert f"cannot listen on {address}: Address already in use; choose" in error
+    assert error.count("\n") == 1
 
 
 def test_a_server_elsewhere_leaves_its_port_to_others():
