@@ -24,7 +24,8 @@ def fetch(base: str, timeout: float) -> str:
     try:
         answer = ask("GET", metrics_url(base), timeout)
     except ExchangeError as error:
-        raise PageError(f"{error}: is the program up, and the URL right?") from None
+        hint = ": is the program up, and the URL right?" if error.absent else ""
+        raise PageError(f"{error}{hint}") from None
     if answer.status != _OK:
         raise PageError(f"{answer.url} answers HTTP {answer.status}")
     return answer.text

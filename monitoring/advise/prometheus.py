@@ -27,7 +27,7 @@ def query_of(url: str) -> Query:
             samples = prometheus.query(expression)
         except NoPrometheusError as error:
             raise SourceError(
-                f"{error}: start it, correct --prometheus, or observe a server directly with "
+                f"{error}; start it, correct --prometheus, or observe a server directly with "
                 "--vllm-url"
             ) from None
         except PrometheusError as error:

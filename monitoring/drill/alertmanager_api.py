@@ -14,6 +14,7 @@ from monitoring.exchange import Answer, ExchangeError, ask
 
 _SECONDS = 5.0
 _OK = 200
+_NOT_ITS_FORM = (yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError, RecursionError)
 
 
 class AlertmanagerError(Exception):
@@ -34,7 +35,7 @@ class Alertmanager:
             route = yaml.safe_load(answer.json_object()["config"]["original"]).get("route", {})
             text = re.sub(r"\s", "", str(route.get("group_wait", "30s")))
             return Duration(text).seconds
-        except (ExchangeError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError):
+        except (*_NOT_ITS_FORM, ExchangeError):
             raise AlertmanagerError(
                 f"{answer.url} answers with {answer.kind}: is this Alertmanager?"
             ) from None

@@ -75,7 +75,7 @@ def test_an_answer_is_read_and_nan_left_out(standin_server) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("<html>", "answers with a web page, not with a JSON object: start it, correct"),
+        ("<html>", "answers with a web page, not with a JSON object; start it, correct"),
         ('{"status": "success"}', "answers in a form that is not Prometheus'"),
         ('{"status": "success", "data": {"result": [1]}}', "in a form that is not Prometheus'"),
         ('{"status": "error", "error": "bad"}', "refuses: bad$"),
@@ -88,5 +88,5 @@ def test_faults_are_told_in_one_line(standin_server, body: str, message: str) ->
 
 
 def test_no_prometheus_is_told_in_one_line() -> None:
-    with pytest.raises(SourceError, match=r"nothing answers at http://127\.0\.0\.1:1: start it"):
+    with pytest.raises(SourceError, match=r"nothing answers at http://127\.0\.0\.1:1; start it"):
         query_of("http://127.0.0.1:1")("up")
