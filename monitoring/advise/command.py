@@ -134,8 +134,10 @@ def _watch(vllm_url: str, exporter_url: str | None, seconds: int, *, quiet: bool
     start = time.monotonic()
     server_pages, exporter_pages = [], []
     steps = range(seconds + 1)
+    progress = Console(stderr=True)
+    hidden = quiet or not progress.is_terminal
     for step in track(
-        steps, description="watching", console=Console(stderr=True), disable=quiet, transient=True
+        steps, description="watching", console=progress, disable=hidden, transient=True
     ):
         time.sleep(max(0.0, start + step - time.monotonic()))
         server_pages.append(_page(vllm_url))

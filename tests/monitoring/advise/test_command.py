@@ -55,6 +55,17 @@ def test_findings_for_people(url: str) -> None:
         assert expected in result.stdout
 
 
+def test_the_example_of_the_guide_is_what_is_printed(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    guide = (Path(__file__).parents[3] / "docs/advise.md").read_text(encoding="utf-8")
+    shown = [line[4:] for line in guide.splitlines() if line.startswith("    ")]
+    printed = run("--vllm-url", url, "--seconds", "2").stdout.splitlines()
+    assert printed[0].endswith(", last 2 seconds")
+    assert shown == [line.rstrip() for line in printed[1:] if line]
+
+
 def test_a_page_without_vllm_is_told(url: str) -> None:
     result = run("--vllm-url", f"{url}/other", "--seconds", "3600")
     assert result.exit_code == 1

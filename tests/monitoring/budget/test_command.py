@@ -50,6 +50,15 @@ def test_the_threshold_is_that_of_the_settings(tmp_path: Path) -> None:
     assert result.exit_code == 0
 
 
+def test_the_example_of_the_guide_is_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    guide = (Path(__file__).parents[3] / "docs/budget.md").read_text(encoding="utf-8")
+    begin = "    $ python -m monitoring budget "
+    shown = guide[guide.index(begin) :].split("\n\n", 1)[0].splitlines()
+    printed = run(*shown[0].removeprefix(begin).split()).stdout.splitlines()
+    assert [line[4:] for line in shown[1:]] == [line.rstrip() for line in printed]
+
+
 def test_a_local_folder(tmp_path: Path) -> None:
     result = run(str(tiny.write(tmp_path / "tiny")), "--gpu-memory", "16GiB", "--json")
     assert json.loads(result.stdout)["model"] == "tiny"
