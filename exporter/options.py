@@ -30,6 +30,7 @@ _LISTEN_ADDRESS = re.compile(
 _MAX_PORT = 65535
 _PORT_DIGITS = 5
 _MAX_NAME_CHARACTERS = 256
+_MAX_LABEL_CHARACTERS = 63
 _URL_CHARACTERS = re.compile(r"[!-~]+")
 _USERINFO = re.compile(r"//.*@")
 _QUERY = re.compile(r"\?.*", re.DOTALL)
@@ -167,13 +168,20 @@ def parse_url(text: str, example: str = DEFAULT_URL) -> str:
     """
     try:
         parts = urlsplit(text)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        valid = parts.scheme in ("http", "https") and parts.port != 0
+        valid = valid and _is_host(parts.hostname or "")
     except ValueError:
         valid = False
     if not valid or not _URL_CHARACTERS.fullmatch(text):
         shown = f"{redacted(text)!r} is no URL of a server"
         raise ValueError(f"{shown}: write {example}")
     return text.rstrip("/")
+
+
+def _is_host(host: str) -> bool:
+    """Tell whether a name can be looked up at all: libraries fail oddly at one that cannot."""
+    labels = host.removesuffix(".").split(".")
+    return ":" in host or all(0 < len(label) <= _MAX_LABEL_CHARACTERS for label in labels)
 
 
 def parse_server_name(text: str) -> str:

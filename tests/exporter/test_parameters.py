@@ -7,6 +7,8 @@ import pytest
 
 from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
 
+LONG = f"http://{'a' * 64}.example"
+
 
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
@@ -18,6 +20,8 @@ from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
         (Whole(0), "0", 0),
         (NonEmpty(), "模型", "模型"),
         (URL(), "http://x/", "http://x"),
+        (URL(), "http://a.b.:8000", "http://a.b.:8000"),
+        (URL(), "https://[::1]:8000/x", "https://[::1]:8000/x"),
         (FilePath(), "nowhere", Path("nowhere")),
     ],
 )
@@ -32,7 +36,19 @@ def test_a_value(kind: click.ParamType, text: str, value: object) -> None:
         (Number(0, 1, above=True), "0"),
         *((Whole(0, 9), text) for text in ("", "x", "1.0", "1e1", "-1", "10", "9" * 5000, "²")),
         *((NonEmpty(), text) for text in ("", " ", "a\nb")),
-        *((URL(), text) for text in ("", "x", "http://", "ftp://x", "http://[", "http://x:y")),
+        *(
+            (URL(), text)
+            for text in (
+                "",
+                "x",
+                "http://",
+                "ftp://x",
+                "http://[",
+                "http://x:y",
+                "http://a..b",
+                LONG,
+            )
+        ),
         *((FilePath(), text) for text in ("", " ")),
         (FilePath(file=False), __file__),
         (FilePath(folder=False), "/"),
