@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from alerts import build as generated
 from alerts import catalogue, command_line
@@ -64,10 +65,10 @@ def list_alerts(settings_file: Path | None) -> None:
     for alert in catalogue.alerts(settings):
         table.add_row(
             alert.name,
-            f"{alert.query} {alert.comparison} {number(alert.threshold)}",
+            Text(f"{alert.query} {alert.comparison} {number(alert.threshold)}"),
             str(alert.pending or "-"),
             alert.severity,
-            alert.text.summary,
+            Text(alert.text.summary),
         )
     Console().print(table)
 

@@ -130,7 +130,7 @@ def command(address: ListenAddress, file: Path) -> None:
     application = Receiver(file, Console(), complaints)
     server = _server(application, address)
     threading.Thread(target=server.serve, name="http", daemon=True).start()
-    complaints.print(f"receiver: waiting for messages on {address}", highlight=False)
+    complaints.print(f"receiver: waiting for messages on {address}", markup=False, highlight=False)
     stop.wait()
     server.stop()
 

@@ -160,7 +160,8 @@ def _finish(load: LoadOptions, report: Report) -> None:
     console = Console()
     console.print(table.results(report))
     console.print(table.agreement(report))
-    console.print(f"Written: {', '.join(str(_short(path)) for path in paths)}", soft_wrap=True)
+    written = ", ".join(str(_short(path)) for path in paths)
+    console.print(f"Written: {written}", soft_wrap=True, markup=False)
 
 
 def _short(path: Path) -> Path:

@@ -123,6 +123,6 @@ def command(address: ListenAddress, secrets: Path) -> None:
             f"relay: cannot listen on {address}: {reason(error)}; choose another --listen"
         ) from None
     threading.Thread(target=server.serve, name="http", daemon=True).start()
-    log.print(f"relay: waiting for messages on {address}", highlight=False)
+    log.print(f"relay: waiting for messages on {address}", markup=False, highlight=False)
     stop.wait()
     server.stop()

@@ -54,3 +54,13 @@ def test_list_shows_each_alert_with_its_rule(capsys, monkeypatch) -> None:
         "1m",
     ):
         assert text in table
+
+
+def test_brackets_of_a_setting_are_shown_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    mine = tmp_path / "mine.yml"
+    mine.write_text("cache: {exempt_models: ['a[/x]']}\nselectors: {servers: 'job=~\"[a-z]+\"'}\n")
+    assert main(["list", "--settings", str(mine)]) == 0
+    assert 'job=~"[a-z]+"' in capsys.readouterr().out

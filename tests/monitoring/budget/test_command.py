@@ -64,6 +64,11 @@ def test_a_local_folder(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["model"] == "tiny"
 
 
+def test_brackets_in_a_folders_name_are_shown_as_they_are(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "[red]tiny")
+    assert "[red]tiny, bf16" in run(str(folder), "--gpu-memory", "16GiB").stdout
+
+
 def test_preset_prints_published_and_computed() -> None:
     result = run("--preset", "gemma-4-31b-q4_k_m")
     assert result.exit_code == 0
