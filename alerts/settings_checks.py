@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from alerts.settings import Settings
 
 _SAMPLES_PER_RATE = 2
+_HOST_PORT = re.compile(r"\S+:[0-9]{1,5}")
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -143,6 +144,9 @@ def _notification(settings: Settings) -> None:
             if not text:
                 name = f"notification.email.{key}"
                 raise SettingsError(f"{name} must be set to send e-mail", name)
+        if _HOST_PORT.fullmatch(timing.email.smarthost) is None:
+            name = "notification.email.smarthost"
+            raise SettingsError(f"{name} must be host:port, such as mail.example.org:587", name)
     # Where this machine has no list of zones, Alertmanager judges the name.
     zones = available_timezones()
     if zones and timing.time_zone not in zones:

@@ -22,6 +22,7 @@ Selector = NewType("Selector", str)
 """Label matchers of PromQL, without braces: ``job="vllm", team!="x"``."""
 
 _SHOWN_CHARACTERS = 80
+_SHOWN_KEYS = 12
 
 _QUOTING = reprlib.Repr()
 _QUOTING.maxstring = _QUOTING.maxother = _SHOWN_CHARACTERS
@@ -65,14 +66,15 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any], prefix: str = "") -
         name = f"{prefix}{key}"
         if key not in base:
             near = get_close_matches(str(key), base, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(base)}"
+            hint = f"did you mean {near[0]}?" if near else f"known here: {_keys(base)}"
             raise SettingsError(f"unknown key {name[:_SHOWN_CHARACTERS]}; {hint}", name)
         default = base[key]
         if isinstance(default, dict) and isinstance(value, dict):
             result[key] = merged(default, value, f"{name}.")
         elif isinstance(default, dict):
-            known = ", ".join(default)
-            raise SettingsError(f"{name} must hold keys ({known}), not {_said(value)}", name)
+            raise SettingsError(
+                f"{name} must hold keys ({_keys(default)}), not {_said(value)}", name
+            )
         else:
             result[key] = value
     return result
@@ -94,6 +96,13 @@ def build(kind: Any, value: Any, name: str = "") -> Any:
             f"{name} must be one of {', '.join(arguments)}, not {_said(value)}", name
         )
     return value
+
+
+def _keys(known: Mapping[str, Any]) -> str:
+    """Return names of keys, the first few where there are many."""
+    names = list(known)
+    more = f", … ({len(names)} in all)" if len(names) > _SHOWN_KEYS else ""
+    return ", ".join(names[:_SHOWN_KEYS]) + more
 
 
 def _said(value: Any) -> str:

@@ -97,6 +97,12 @@ def test_an_empty_file_changes_nothing(user_file) -> None:
         ("monitoring: {remembered_for: 5m}", "must be longer than alerts.VLLMServerVanished.for"),
         ("- a", "the file must be a mapping of keys to values"),
         ("cache: [", "line 1: expected the node content"),
+        ("alerts: x", "VLLMRequestsQueueing"),
+        (
+            "notification: {receivers: {email: [info]}, email: {to: a, from: b, smarthost: mail}}",
+            "smarthost must be host:port",
+        ),
+        ("alerts: {x: 1}", "(25 in all)"),
         ("cache: {}\ncache: {}", "line 2: cache is there twice"),
         ("cache:\n  hit_rate: {low: 0.4, low: 0.3}", "line 2: low is there twice"),
         ("cache: &a {}\nmemory: *a", "line 2: aliases (*) are not read"),
