@@ -31,7 +31,7 @@ from monitoring.options import Ports, ports
         (["up", "--vllm-url", "http://localhost:19095/"], "--receiver-port and --vllm-url are"),
         (["up", "--exporter-port", "x"], "from 1 to 65535"),
         (["receiver", "--listen", "x:²"], "write :18000"),
-        (["relay", "--listen", "x:99999999999"], "not between 1 and 65535"),
+        (["relay", "--listen", "x:999999"], "not between 1 and 65535"),
         (["drill", "VLLMServerDown", "--listen", "x:²"], "write :18000"),
         (["drill", "VLLMServerDown", "--listen", ":0"], "needs a host"),
         (["drill", "VLLMServerDown", "--prometheus", "x"], "no URL of a server"),
