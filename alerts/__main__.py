@@ -2,6 +2,10 @@
 
 import sys
 
-from alerts.cli import main
+try:
+    from alerts.cli import main
+except KeyboardInterrupt:  # loading takes a second
+    sys.exit(1)
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

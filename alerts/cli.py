@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from alerts import build as generated
-from alerts import catalogue
+from alerts import catalogue, command_line
 from alerts.settings import Settings, SettingsError, load
+from exporter.parameters import FilePath
 
 _SETTINGS = click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml.",
 )
 
@@ -35,7 +37,7 @@ def command() -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder to write to, instead of alerts/generated.",
 )
@@ -62,10 +64,10 @@ def list_alerts(settings_file: Path | None) -> None:
     for alert in catalogue.alerts(settings):
         table.add_row(
             alert.name,
-            alert.measure.condition,
+            Text(alert.measure.condition),
             str(alert.terms.pending) if alert.terms.pending.seconds else "-",
             alert.terms.severity,
-            alert.text.summary,
+            Text(alert.text.summary),
         )
     Console().print(table)
 
@@ -78,12 +80,5 @@ def _load(settings_file: Path | None) -> Settings:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
-    try:
-        command.main(arguments, prog_name="python -m alerts", standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(f"alerts: {error.format_message()}", err=True)
-        return error.exit_code
-    except click.Abort:
-        return 1
-    return 0
+    """Run a command and return its exit status; see `alerts.command_line.run`."""
+    return command_line.run(command, "python -m alerts", "alerts", arguments)

@@ -14,6 +14,11 @@ _UNITS: dict[str, float] = {
     "s": 1,
     "ms": 0.001,
 }
+_MOST_SECONDS = (2**63 - 1) / 1e9  # Prometheus counts nanoseconds in 64 bits
+_MOST_DIGITS = 15
+_DIGITS = re.compile("[0-9]+")
+_SHOWN_CHARACTERS = 40
+
 # Each unit at most once, from the largest to the smallest: Prometheus takes no other order.
 _PATTERN = re.compile("".join(rf"(?:(?P<{unit}>[0-9]+){unit})?" for unit in _UNITS))
 
@@ -33,7 +38,10 @@ class Duration:
 
     def __post_init__(self) -> None:
         if not self.text or _PATTERN.fullmatch(self.text) is None:
-            raise ValueError(f"{self.text!r} is not a duration; write it like 15s, 5m or 1h30m")
+            shown = self.text[:_SHOWN_CHARACTERS]
+            raise ValueError(f"{shown!r} is not a duration; write it like 15s, 5m or 1h30m")
+        if max(map(len, _DIGITS.findall(self.text))) > _MOST_DIGITS or self.seconds > _MOST_SECONDS:
+            raise ValueError("is longer than the 292 years that Prometheus can count")
 
     @property
     def seconds(self) -> float:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from alerts.duration import Duration
 from alerts.settings_checks import check
-from alerts.settings_file import Selector, SettingsError, Url, build, merged, read
+from alerts.settings_file import Selector, SettingsError, Url, build, line, merged, read
 
 __all__ = ["DEFAULTS", "Settings", "SettingsError", "Severity", "load"]
 
@@ -207,14 +207,13 @@ def load(path: Path | None = None) -> Settings:
         SettingsError: If a file cannot be read, or holds an unknown key, a value of the wrong type
             or values that cannot work together.
     """
-    values = read(DEFAULTS)
-    origin = DEFAULTS.name
-    if path is not None:
-        origin = str(path)
-        values = merged(values, read(path), origin)
+    document = read(path or DEFAULTS)
     try:
+        values = document.mapping(())
+        if path is not None:
+            values = merged(read(DEFAULTS).mapping(()), values)
         settings: Settings = build(Settings, values)
         check(settings)
     except SettingsError as error:
-        raise SettingsError(f"{origin}: {error}") from None
+        raise SettingsError(f"{document.name}: {line(document, error.key)}{error}") from None
     return settings

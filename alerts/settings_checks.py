@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from alerts.settings import Settings
 
 _SAMPLES_PER_RATE = 2
+_HOST_PORT = re.compile(r"\S+:[0-9]{1,5}")
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -29,12 +30,14 @@ def _thresholds(settings: Settings) -> None:
     if not 0 < hit_rate.broken < hit_rate.low < hit_rate.good <= 1:
         raise SettingsError(
             "cache.hit_rate must satisfy 0 < broken < low < good <= 1 (0.5 is 50 %), not "
-            f"broken {hit_rate.broken:g}, low {hit_rate.low:g}, good {hit_rate.good:g}"
+            f"broken {hit_rate.broken:g}, low {hit_rate.low:g}, good {hit_rate.good:g}",
+            "cache.hit_rate",
         )
     if not 0 < usage.elevated < usage.high < 1:
         raise SettingsError(
             "memory.usage must satisfy 0 < elevated < high < 1 (0.9 is 90 %), not "
-            f"elevated {usage.elevated:g}, high {usage.high:g}"
+            f"elevated {usage.elevated:g}, high {usage.high:g}",
+            "memory.usage",
         )
     shares = {
         "memory.above_limit": settings.memory.above_limit,
@@ -45,7 +48,9 @@ def _thresholds(settings: Settings) -> None:
     }
     for name, share in shares.items():
         if not 0 < share < 1:
-            raise SettingsError(f"{name} is a share between 0 and 1 (0.05 is 5 %), not {share:g}")
+            raise SettingsError(
+                f"{name} is a share between 0 and 1 (0.05 is 5 %), not {share:g}", name
+            )
     amounts = {
         "cache.minimum_tokens": settings.cache.minimum_tokens,
         "cache.short_prompt_tokens": settings.cache.short_prompt_tokens,
@@ -57,7 +62,7 @@ def _thresholds(settings: Settings) -> None:
     }
     for name, amount in amounts.items():
         if not 0 < amount < math.inf:
-            raise SettingsError(f"{name} must be a number above 0, not {amount:g}")
+            raise SettingsError(f"{name} must be a number above 0, not {amount:g}", name)
 
 
 def _durations(settings: Settings) -> None:
@@ -66,7 +71,8 @@ def _durations(settings: Settings) -> None:
         if terms.pending.seconds < 2 * evaluation.seconds:
             raise SettingsError(
                 f"alerts.{name}.for is {terms.pending}, but must be at least twice "
-                f"intervals.evaluation ({evaluation}): one evaluation alone proves nothing"
+                f"intervals.evaluation ({evaluation}): one evaluation alone proves nothing",
+                f"alerts.{name}.for",
             )
     for name, window in (
         ("cache.window", settings.cache.window),
@@ -76,7 +82,8 @@ def _durations(settings: Settings) -> None:
         if window.seconds < _SAMPLES_PER_RATE * scrape.seconds:
             raise SettingsError(
                 f"{name} is {window}, but must be at least twice intervals.scrape ({scrape}): "
-                "a rate needs two samples"
+                "a rate needs two samples",
+                name,
             )
     remembered = settings.monitoring.remembered_for
     for name in ("VLLMServerVanished", "VLLMGPUNotReported"):
@@ -90,10 +97,21 @@ def _durations(settings: Settings) -> None:
 def _names(settings: Settings) -> None:
     unknown = [name for name in settings.switched_off if name not in settings.alerts]
     if unknown:
-        raise SettingsError(f"switched_off names {unknown[0]}, which is no alert under alerts:")
+        raise SettingsError(
+            f"switched_off names {unknown[0]}, which is no alert under alerts:", "switched_off"
+        )
     for name, terms in settings.alerts.items():
         if terms.severity == "none":
-            raise SettingsError(f"alerts.{name}.severity must be one of critical, warning, info")
+            raise SettingsError(
+                f"alerts.{name}.severity must be one of critical, warning, info",
+                f"alerts.{name}.severity",
+            )
+    for key, text in (
+        ("grafana.datasource", settings.grafana.datasource),
+        ("grafana.folder", settings.grafana.folder),
+    ):
+        if not text.strip():
+            raise SettingsError(f"{key} is empty: write a name", key)
 
 
 def _notification(settings: Settings) -> None:
@@ -106,7 +124,8 @@ def _notification(settings: Settings) -> None:
         if repeat.seconds < timing.group_interval.seconds:
             raise SettingsError(
                 f"notification.{name} is {repeat}, but must not be shorter than "
-                f"notification.group_interval ({timing.group_interval})"
+                f"notification.group_interval ({timing.group_interval})",
+                f"notification.{name}",
             )
     if not any(
         "critical" in severities
@@ -123,14 +142,20 @@ def _notification(settings: Settings) -> None:
             ("smarthost", timing.email.smarthost),
         ):
             if not text:
-                raise SettingsError(f"notification.email.{key} must be set to send e-mail")
+                name = f"notification.email.{key}"
+                raise SettingsError(f"{name} must be set to send e-mail", name)
+        if _HOST_PORT.fullmatch(timing.email.smarthost) is None:
+            name = "notification.email.smarthost"
+            raise SettingsError(f"{name} must be host:port, such as mail.example.org:587", name)
     # Where this machine has no list of zones, Alertmanager judges the name.
     zones = available_timezones()
     if zones and timing.time_zone not in zones:
         raise SettingsError(
             "notification.time_zone must be a name such as UTC or Asia/Shanghai, not "
-            f"{timing.time_zone!r}"
+            f"{timing.time_zone!r}",
+            "notification.time_zone",
         )
     for key, clock in (("from", timing.quiet.start), ("to", timing.quiet.end)):
         if _CLOCK.fullmatch(clock) is None:
-            raise SettingsError(f'notification.quiet.{key} must be a time such as "20:00"')
+            name = f"notification.quiet.{key}"
+            raise SettingsError(f'{name} must be a time such as "20:00"', name)

@@ -2,6 +2,10 @@
 
 import sys
 
-from dashboards.cli import main
+try:
+    from dashboards.cli import main
+except KeyboardInterrupt:  # loading takes a second
+    sys.exit(1)
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
+from alerts import command_line
 from alerts.settings import Settings, SettingsError, load
 from dashboards import build as generated
 from dashboards.board import render
 from dashboards.exporting import portable
 from dashboards.grafana_api import Grafana, GrafanaError
 from dashboards.preview.command import command as preview
+from exporter.parameters import URL, FilePath, NonEmpty, Parsed, shown
 
 _RECORDINGS = Path(__file__).resolve().parents[1] / "tests"
 _PAGES = (_RECORDINGS / "recordings", _RECORDINGS / "dashboards" / "pages")
 
+_GRAFANA = "http://127.0.0.1:13000"
+_MOST_TOKEN_BYTES = 4096
+
 _SETTINGS = click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml.",
 )
+
+
+def _uid(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
+        raise ValueError(f"{shown(text)} is no uid: up to 40 letters, digits, - and _")
+    return text
 
 
 class _WrongUsage(click.ClickException):
@@ -41,7 +52,7 @@ def command() -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder to write to, instead of dashboards/generated.",
 )
@@ -54,7 +65,7 @@ def build(settings_file: Path | None, output: Path) -> None:
 @_SETTINGS
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     required=True,
     help="Folder to write to.",
 )
@@ -70,14 +81,14 @@ def export(settings_file: Path | None, output: Path) -> None:
 @_SETTINGS
 @click.option(
     "--pages",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     multiple=True,
     help="Folder of recorded pages (…/vllm-0.30.0/NAME.txt), instead of the checkout's.",
 )
 @click.option(
     "--generated",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=generated.GENERATED,
     help="Folder of built dashboards, instead of dashboards/generated.",
 )
@@ -107,16 +118,28 @@ def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> 
 
 
 @command.command()
-@click.option("--url", required=True, help="Grafana's URL, such as http://127.0.0.1:13000.")
+@click.option(
+    "--url",
+    type=URL(_GRAFANA, query=False),
+    required=True,
+    help=f"Grafana's URL, such as {_GRAFANA}.",
+)
 @click.option(
     "--token-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     required=True,
     help="File that holds nothing but a service account's token.",
 )
-@click.option("--folder", default="vllm", show_default=True, help="Uid of the folder.")
+@click.option(
+    "--folder",
+    type=Parsed("UID", _uid),
+    default="vllm",
+    show_default=True,
+    help="Uid of the folder.",
+)
 @click.option(
     "--datasource-uid",
+    type=NonEmpty(),
     help="Uid of the data source of boards without variables, instead of grafana.datasource in "
     "the settings.",
 )
@@ -129,7 +152,7 @@ def push(
     The folder is made if it is missing; older versions of the dashboards are replaced.
     """
     settings = _load(settings_file)
-    grafana = Grafana(_url(url), _token(token_file))
+    grafana = Grafana(url, _token(token_file))
     try:
         if grafana.ensure_folder(folder, settings.grafana.folder):
             click.echo(f"folder {folder}: made")
@@ -170,36 +193,18 @@ def _write(settings: Settings, output: Path, *, export: bool) -> None:
         click.echo(path)
 
 
-def _url(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
-        usable = usable and (parts.port is None or parts.port > 0) and not parts.query
-    except ValueError:
-        usable = False
-    if not usable:
-        raise _WrongUsage(f"--url {text} is not a URL such as http://127.0.0.1:13000")
-    return text
-
-
 def _token(path: Path) -> str:
     try:
-        token = path.read_text(encoding="utf-8").strip()
+        with path.open("rb") as file:
+            token = file.read(_MOST_TOKEN_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise _WrongUsage(f"{path}: cannot be read: {reason}") from None
-    if not token or not token.isascii() or len(token.split()) != 1:
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise _WrongUsage(f"{path}: holds no token; it must hold the token and nothing else")
     return token
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for what failed, 2 for wrong usage."""
-    try:
-        status = command.main(arguments, prog_name="python -m dashboards", standalone_mode=False)
-    except click.ClickException as error:
-        click.echo(f"dashboards: {error.format_message()}", err=True)
-        return error.exit_code
-    except click.Abort:
-        return 1
-    return status if isinstance(status, int) else 0
+    """Run a command and return its exit status; see `alerts.command_line.run`."""
+    return command_line.run(command, "python -m dashboards", "dashboards", arguments)

@@ -36,7 +36,7 @@ class Grafana:
         Raises:
             GrafanaError: Grafana cannot be reached, or refuses.
         """
-        found = self._ask("GET", f"/api/folders/{quote(uid)}")
+        found = self._ask("GET", f"/api/folders/{quote(uid, safe='')}")
         if found.status_code == HTTPStatus.OK:
             return False
         if found.status_code != HTTPStatus.NOT_FOUND:

@@ -12,6 +12,9 @@ from exporter.files import read_file
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top to a value."""
 
+_SHOWN_CHARACTERS = 40
+_MOST_BITS = 64
+
 
 class DocumentError(Exception):
     """The file cannot be used. The message is one line with file, line and key."""
@@ -37,6 +40,10 @@ class Document:
         while path not in self._lines and path:
             path = path[:-1]
         return self._lines.get(path, 1)
+
+    def has(self, path: KeyPath) -> bool:
+        """Tell whether there is something at ``path``, if only null."""
+        return path in self._lines
 
     def value(self, path: KeyPath) -> Any:
         """Return the value at ``path``; None where there is none."""
@@ -110,7 +117,8 @@ class FaultError(DocumentError):
     def __init__(self, document: Document, path: KeyPath, problem: str) -> None:
         """Take where it is and what is the matter, as the end of a sentence with the key."""
         key = ".".join(str(part) for part in path)
-        super().__init__(f"{document.name}: line {document.line(path)}: {key} {problem}")
+        where = f"{document.name}: line {document.line(path)}"
+        super().__init__(f"{where}: {key} {problem}" if key else f"{where}: {problem}")
 
 
 def read_document(path: Path) -> Document:
@@ -176,15 +184,21 @@ def _construct(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], name: 
 def _scalar(node: yaml.Node, name: str) -> Any:
     if not isinstance(node, yaml.ScalarNode):
         raise DocumentError(f"{name}: line {node.start_mark.line + 1}: a key must be plain text")
+    where = f"{name}: line {node.start_mark.line + 1}"
     loader = yaml.SafeLoader("")
     try:
-        return loader.construct_object(node)
-    except (ValueError, yaml.YAMLError) as error:
-        raise DocumentError(
-            f"{name}: line {node.start_mark.line + 1}: {str(error).splitlines()[0]}"
-        ) from error
+        value = loader.construct_object(node)
+    except yaml.YAMLError as error:
+        raise DocumentError(f"{where}: {str(error).splitlines()[0]}") from error
+    except (ValueError, LookupError, AttributeError) as error:
+        # What PyYAML's own constructors raise for `2024-13-45`, `!!int ''` or `!!bool x`.
+        shown = node.value[:_SHOWN_CHARACTERS]
+        raise DocumentError(f"{where}: {shown!r} is no value: put text in quotes") from error
     finally:
         loader.dispose()
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise DocumentError(f"{where}: a number of so many digits cannot be meant")
+    return value
 
 
 def _yaml_problem(error: yaml.YAMLError) -> str:

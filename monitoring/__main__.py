@@ -2,7 +2,10 @@
 
 import sys
 
-from monitoring.cli import main
+try:
+    from monitoring.cli import main
+except KeyboardInterrupt:  # loading takes a second
+    sys.exit(1)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,6 +6,7 @@ import difflib
 
 import click
 
+from alerts import command_line
 from monitoring import down, receiver, setup, status, up
 from monitoring.advise.command import command as advise
 from monitoring.bench.command import command as bench
@@ -57,21 +58,5 @@ for _one in (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command.
-
-    Returns:
-        The exit status: 0 for success, 1 for what failed, 2 for wrong usage.
-    """
-    try:
-        result = command.main(arguments, prog_name="python -m monitoring", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return error.exit_code
-    except click.ClickException as error:
-        message = error.format_message()
-        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
-        click.echo(f"monitoring: {message}{hint}", err=True)
-        return error.exit_code
-    except click.Abort:
-        return 1
-    return result if isinstance(result, int) else 0
+    """Run a command and return its exit status; see `alerts.command_line.run`."""
+    return command_line.run(command, "python -m monitoring", "monitoring", arguments)

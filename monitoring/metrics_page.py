@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import requests
-
 from exporter import exposition
 from exporter.upstream import metrics_url
+from monitoring.exchange import ExchangeError, ask
+
+_OK = 200
 
 
 class PageError(Exception):
@@ -20,21 +21,23 @@ def fetch(base: str, timeout: float) -> str:
     Raises:
         PageError: The page cannot be had.
     """
-    url = metrics_url(base)
     try:
-        with requests.Session() as session:
-            session.trust_env = False  # the program is a neighbour, not behind a proxy
-            response = session.get(url, timeout=timeout)
-            response.raise_for_status()
-    except requests.HTTPError as error:
-        raise PageError(f"{url} answers HTTP {error.response.status_code}") from None
-    except requests.RequestException as error:
-        raise PageError(
-            f"{url} cannot be read ({type(error).__name__}): is the program up, and the URL right?"
-        ) from None
-    return response.content.decode("utf-8", errors="replace")
+        answer = ask("GET", metrics_url(base), timeout)
+    except ExchangeError as error:
+        hint = ": is the program up, and the URL right?" if error.absent else ""
+        raise PageError(f"{error}{hint}") from None
+    if answer.status != _OK:
+        raise PageError(f"{answer.url} answers HTTP {answer.status}")
+    return answer.text
 
 
 def parse(text: str, names: Iterable[str]) -> exposition.Page:
-    """Return the samples of the wanted names."""
-    return exposition.parse(text.encode(), frozenset(names))
+    """Return the samples of the wanted names.
+
+    Raises:
+        PageError: It has more of them than any server.
+    """
+    try:
+        return exposition.parse(text.encode(), frozenset(names))
+    except exposition.TooManyLinesError:
+        raise PageError("the page has more series of vLLM than any server's") from None

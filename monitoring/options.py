@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
-from exporter.options import parse_url
+from exporter.parameters import URL, FilePath, NonEmpty, Whole
 from monitoring import folders
 
 HOST = "127.0.0.1"
 """The chain listens on this machine alone: none of its programs asks for a password."""
+
+_LOOPBACK = (HOST, "localhost")
 
 _LISTENERS = {"grafana": "grafana, or of the preview in its place,"}
 
@@ -64,21 +67,11 @@ class ChainOptions:
     model_on_cpu: bool = False
 
 
-class _URL(click.ParamType[Any]):
-    name = "URL"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            return parse_url(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 def run_folder_option(command: F) -> F:
     """Add ``--run-dir``."""
     return click.option(
         "--run-dir",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FilePath(file=False),
         default=folders.run,
         show_default=".run",
         help="Folder of the chain's state, logs and data.",
@@ -91,7 +84,7 @@ def port_options(command: F) -> F:
     for name in ("grafana", "relay", "receiver", "alertmanager", "prometheus", "exporter", "vllm"):
         command = click.option(
             f"--{name}-port",
-            type=click.IntRange(1, 65535),
+            type=Whole(1, 65535),
             default=getattr(defaults, name),
             show_default=True,
             metavar="PORT",
@@ -105,7 +98,7 @@ def server_options(command: F) -> F:
     for option in (
         click.option(
             "--vllm-python",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=FilePath(folder=False),
             help="Python interpreter that has vLLM, for the bundled server.",
         ),
         click.option(
@@ -129,13 +122,14 @@ def server_options(command: F) -> F:
         ),
         click.option(
             "--model",
+            type=NonEmpty(),
             metavar="NAME",
             help="Model that the bundled server serves on this machine's GPU: a name on the hub, "
             "a folder, or a GGUF file. Without it: a tiny Gemma 4 of random weights, on the CPU.",
         ),
         click.option(
             "--vllm-url",
-            type=_URL(),
+            type=URL(),
             metavar="URL",
             help="Monitor the server at this URL instead of starting the bundled one.",
         ),
@@ -144,6 +138,33 @@ def server_options(command: F) -> F:
     return command
 
 
-def ports(arguments: dict[str, Any]) -> Ports:
-    """Take the ports out of a command's arguments."""
-    return Ports(**{name: arguments.pop(f"{name}_port") for name in Ports.__dataclass_fields__})
+def ports(arguments: dict[str, Any], vllm_url: str | None = None) -> Ports:
+    """Take the ports out of a command's arguments.
+
+    Args:
+        arguments: Of the command; the ports are removed.
+        vllm_url: The server that is monitored; None where it is the chain's own.
+
+    Raises:
+        UsageError: Two programs would have one port.
+    """
+    flags = {f"--{name}-port": arguments.pop(f"{name}_port") for name in Ports.__dataclass_fields__}
+    taken = Ports(*flags.values())
+    if vllm_url is not None:
+        del flags["--vllm-port"]
+        parts = urlsplit(vllm_url)
+        if parts.hostname in _LOOPBACK and parts.port is not None:
+            flags["--vllm-url"] = parts.port
+    distinct(flags)
+    return taken
+
+
+def distinct(flags: Mapping[str, int]) -> None:
+    """Raise UsageError if two flags name the same port."""
+    by_port: dict[int, str] = {}
+    for flag, port in flags.items():
+        if port in by_port:
+            raise click.UsageError(
+                f"{by_port[port]} and {flag} are both port {port}: give each its own"
+            )
+        by_port[port] = flag

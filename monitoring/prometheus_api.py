@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import requests
+from monitoring.exchange import ExchangeError, ask
 
 _SECONDS = 5.0
 
 
 class PrometheusError(Exception):
     """Prometheus gives no answer; the message is one line."""
+
+
+class NoPrometheusError(PrometheusError):
+    """What is there is no Prometheus, or nothing is."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,6 @@ class Prometheus:
     def __init__(self, url: str) -> None:
         """Take its root URL."""
         self._url = url
-        self._session = requests.Session()
-        self._session.trust_env = False
 
     def query(self, expression: str) -> list[Sample]:
         """Return the result of an instant query that yields a vector.
@@ -87,8 +90,8 @@ class Prometheus:
         Raises:
             PrometheusError: There is no answer, or the expression is wrong.
         """
-        result = self._get("query", {"query": expression})["result"]
-        return [Sample(one["metric"], float(one["value"][1])) for one in result]
+        with self._read("query", {"query": expression}) as data:
+            return [Sample(one["metric"], float(one["value"][1])) for one in data["result"]]
 
     def targets(self) -> list[Target]:
         """Return all targets, in Prometheus' order.
@@ -96,15 +99,16 @@ class Prometheus:
         Raises:
             PrometheusError: There is no answer.
         """
-        return [
-            Target(
-                job=one["labels"].get("job", ""),
-                address=one["labels"].get("instance", ""),
-                health=one["health"],
-                error=one.get("lastError", ""),
-            )
-            for one in self._get("targets", {"state": "active"})["activeTargets"]
-        ]
+        with self._read("targets", {"state": "active"}) as data:
+            return [
+                Target(
+                    job=one["labels"].get("job", ""),
+                    address=one["labels"].get("instance", ""),
+                    health=one["health"],
+                    error=one.get("lastError", ""),
+                )
+                for one in data["activeTargets"]
+            ]
 
     def alerts(self) -> list[AlertState]:
         """Return every alert rule's instances, or the rule itself where it is inactive.
@@ -113,17 +117,13 @@ class Prometheus:
             PrometheusError: There is no answer.
         """
         states = []
-        for group in self._get("rules", {"type": "alert"})["groups"]:
-            for rule in group["rules"]:
-                severity = rule["labels"].get("severity", "")
-                for one in rule["alerts"]:
-                    states.append(
-                        AlertState(
-                            rule["name"], severity, one["state"], one["labels"], one["activeAt"]
-                        )
-                    )
-                if not rule["alerts"]:
-                    states.append(AlertState(rule["name"], severity, rule["state"], {}, ""))
+        with self._read("rules", {"type": "alert"}) as data:
+            for rule in (rule for group in data["groups"] for rule in group["rules"]):
+                name, severity = rule["name"], rule["labels"].get("severity", "")
+                states += [
+                    AlertState(name, severity, one["state"], one["labels"], one["activeAt"])
+                    for one in rule["alerts"]
+                ] or [AlertState(name, severity, rule["state"], {}, "")]
         return states
 
     def rule(self, name: str) -> Rule | None:
@@ -132,22 +132,27 @@ class Prometheus:
         Raises:
             PrometheusError: There is no answer.
         """
-        for group in self._get("rules", {"type": "alert"})["groups"]:
-            for rule in group["rules"]:
-                if rule["name"] == name:
-                    return Rule(float(rule["duration"]), float(group["interval"]))
+        with self._read("rules", {"type": "alert"}) as data:
+            for group in data["groups"]:
+                for rule in group["rules"]:
+                    if rule["name"] == name:
+                        return Rule(float(rule["duration"]), float(group["interval"]))
         return None
 
-    def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
+    @contextmanager
+    def _read(self, path: str, parameters: Mapping[str, str]) -> Iterator[Any]:
+        """Yield the data of an answer; what is missing in it while it is read is told too."""
+        url = f"{self._url}/api/v1/{path}"
         try:
-            response = self._session.get(
-                f"{self._url}/api/v1/{path}", params=dict(parameters), timeout=_SECONDS
-            )
-            answer = response.json()
-        except (requests.RequestException, ValueError) as error:
-            raise PrometheusError(
-                f"Prometheus does not answer at {self._url} ({type(error).__name__})"
+            answer = ask("GET", url, _SECONDS, parameters=parameters)
+            content = answer.json_object()
+        except ExchangeError as error:
+            raise NoPrometheusError(f"no Prometheus there: {error}") from None
+        if "error" in content:
+            raise PrometheusError(f"Prometheus refuses: {content['error']}")
+        try:
+            yield content["data"]
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise NoPrometheusError(
+                f"{answer.url} answers in a form that is not Prometheus'"
             ) from None
-        if answer.get("status") != "success":
-            raise PrometheusError(f"Prometheus: {answer.get('error', 'no answer')}")
-        return answer["data"]

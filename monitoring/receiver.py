@@ -15,7 +15,9 @@ import click
 from cheroot import wsgi
 from rich.console import Console
 
+from alerts.command_line import reason
 from exporter.options import ListenAddress, parse_listen_address
+from exporter.parameters import FilePath, Parsed
 from monitoring import notification
 from monitoring.notification import NotificationError
 from monitoring.supervision.errors import ChainError
@@ -98,28 +100,18 @@ class Receiver:
         return "200 OK", "Received."
 
 
-class _Address(click.ParamType[Any]):
-    name = "ADDRESS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return parse_listen_address(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @click.command("receiver")
 @click.option(
     "--listen",
     "address",
-    type=_Address(),
+    type=Parsed("ADDRESS", parse_listen_address),
     default="127.0.0.1:19095",
     show_default=True,
     help="Where to receive messages.",
 )
 @click.option(
     "--file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     default=Path(".run/notifications.jsonl"),
     show_default=True,
     help="Where to keep them, one JSON object a line.",
@@ -138,7 +130,7 @@ def command(address: ListenAddress, file: Path) -> None:
     application = Receiver(file, Console(), complaints)
     server = _server(application, address)
     threading.Thread(target=server.serve, name="http", daemon=True).start()
-    complaints.print(f"receiver: waiting for messages on {address}", highlight=False)
+    complaints.print(f"receiver: waiting for messages on {address}", markup=False, highlight=False)
     stop.wait()
     server.stop()
 
@@ -156,7 +148,6 @@ def _server(application: Receiver, address: ListenAddress) -> wsgi.Server:
         server.prepare()
     except OSError as error:
         raise ChainError(
-            f"receiver: cannot listen on {address}: {error.strerror or error}; choose another "
-            "--listen"
+            f"receiver: cannot listen on {address}: {reason(error)}; choose another --listen"
         ) from None
     return server

@@ -9,15 +9,20 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
 
 from monitoring.supervision.errors import ChainError
 
 FILE = "chain.json"
 LOCK = "chain.lock"
+
+_MOST = 2**40  # above every process ID, and every time in seconds
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,16 +89,34 @@ def read(run_folder: Path) -> ChainState | None:
     path = run_folder / FILE
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        components = tuple(ComponentState(**one) for one in values.pop("components"))
-        return ChainState(components=components, **values)
+        components = tuple(_made(ComponentState, one) for one in values.pop("components"))
+        return _made(ChainState, {**values, "components": components})
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ChainError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ChainError(
             f"{path} is not this kit's: stop what still runs of the chain, then remove the file"
         ) from None
+
+
+def _made(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return a state of plain data, or raise TypeError or ValueError.
+
+    Programs are stopped by what the file says, so each value must be of its kind.
+    """
+    for name, wanted in get_type_hints(kind).items():
+        value = values[name]
+        if name == "components":
+            continue
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise TypeError(name)
+        if isinstance(value, int | float) and not 0 <= value < _MOST:
+            raise ValueError(name)
+        if name == "pid" and value == 0:  # for os.kill, all that the caller started
+            raise ValueError(name)
+    return kind(**values)
 
 
 def remove(run_folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from exporter.parameters import FilePath
 from monitoring import folders, programs
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
@@ -31,7 +32,7 @@ _LOOK_SECONDS = 0.3
 @click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     help="File whose keys replace those of alerts/settings.yml.",
 )
 @click.option("--simulated-gpu", is_flag=True, help="Show a made-up GPU instead of real ones.")
@@ -63,8 +64,9 @@ def command(
         raise click.UsageError(
             "--tokenizer, --served-model-name and --flag are for the server of --model: give that"
         )
-    settings = load_settings(settings_file)
     run_folder = run_dir.absolute()
+    listening = ports(arguments, vllm_url)
+    settings = load_settings(settings_file)
     gguf = model is not None and file.is_gguf(model)
     options = ChainOptions(
         vllm_url,
@@ -72,7 +74,7 @@ def command(
         vllm_python,
         settings_file,
         simulated_gpu,
-        ports(arguments),
+        listening,
         run_folder,
         tokenizer,
         served_model_name,

@@ -5,63 +5,46 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 from types import FrameType
-from urllib.parse import urlsplit
 
 import click
 
+from alerts.command_line import reason
 from alerts.settings import SettingsError, load
 from dashboards.preview import bundle
 from dashboards.preview.boards import read
 from dashboards.preview.proxy import shown
 from dashboards.preview.server import Application, Source, server
+from exporter.options import ListenAddress, parse_free_address
+from exporter.parameters import URL, FilePath, Parsed
 
 GENERATED = Path(__file__).resolve().parents[1] / "generated"
+_PROMETHEUS = "http://127.0.0.1:19090"
 LISTEN = "127.0.0.1:13000"
-_MAX_PORT = 65535
-
-
-def _prometheus(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
-        usable = usable and (parts.port or 0) >= 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise click.BadParameter(f"{value} is not a URL such as http://127.0.0.1:19090")
-    return value.rstrip("/")
-
-
-def _address(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, int]:
-    host, _, port = value.rpartition(":")
-    if not port.isdigit() or int(port) > _MAX_PORT:
-        raise click.BadParameter(f"{value} is not an address such as {LISTEN}")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - an empty host asks for it
 
 
 @click.command("preview")
-@click.option("--prometheus", metavar="URL", callback=_prometheus, help="Prometheus to ask.")
+@click.option(
+    "--prometheus", metavar="URL", type=URL(_PROMETHEUS, query=False), help="Prometheus to ask."
+)
 @click.option(
     "--listen",
     metavar="HOST:PORT",
     default=LISTEN,
     show_default=True,
-    callback=_address,
+    type=Parsed("HOST:PORT", parse_free_address),
     help="Where to serve the page.",
 )
 @click.option(
     "--dashboards",
     "folder",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     default=GENERATED,
     help="Folder of dashboards to show, instead of dashboards/generated.",
 )
 @click.option(
     "--settings",
     "settings_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="File whose keys replace those of alerts/settings.yml; only intervals.scrape counts.",
 )
 @click.option(
@@ -69,7 +52,7 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> t
 )
 def command(
     prometheus: str | None,
-    listen: tuple[str, int],
+    listen: ListenAddress,
     folder: Path,
     settings_file: Path | None,
     build_only: bool,
@@ -79,7 +62,7 @@ def command(
     It is a preview: the page lists what it does not do. It needs Node.js and npm once, to be built.
     """
     if prometheus is None and not build_only:
-        raise click.UsageError("say which Prometheus to ask: --prometheus http://127.0.0.1:19090")
+        raise click.UsageError(f"say which Prometheus to ask: --prometheus {_PROMETHEUS}")
     if not build_only and not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder of dashboards: see --dashboards")
     try:
@@ -93,15 +76,17 @@ def command(
     if prometheus is None or build_only:
         click.echo(f"preview: the page is built in {site}")
         return
-    _serve(Source(prometheus, interval, folder, site), *listen)
+    _serve(Source(prometheus, interval, folder, site), listen)
 
 
-def _serve(source: Source, host: str, port: int) -> None:
+def _serve(source: Source, listen: ListenAddress) -> None:
+    host = listen.host or "0.0.0.0"  # noqa: S104 - an empty host asks for it
     try:
-        http = server(Application(source), host, port)
+        http = server(Application(source), host, listen.port)
     except OSError as error:
-        reason = f"cannot listen on {host}:{port}: {error.strerror or error}"
-        raise click.ClickException(f"{reason}; choose another address with --listen") from None
+        raise click.ClickException(
+            f"cannot listen on {listen}: {reason(error)}; choose another address with --listen"
+        ) from None
     count = len(read(source.folder))
     shown_host = f"[{host}]" if ":" in host else host
     click.echo(

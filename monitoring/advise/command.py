@@ -14,14 +14,16 @@ from rich.console import Console
 from rich.progress import track
 
 from alerts.settings import SettingsError, load
-from exporter.options import default_server_name
+from exporter.exposition import Page
+from exporter.options import default_server_name, redacted
+from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
 from monitoring import metrics_page
 from monitoring.advise import pages, prometheus, table
 from monitoring.advise.advice import advise
 from monitoring.advise.finding import Finding
 from monitoring.advise.limits import from_settings
 from monitoring.advise.observation import Observation
-from monitoring.usage import URL, WrongUsage
+from monitoring.usage import WrongUsage
 
 FOUND = 3
 FETCH_SECONDS = 10.0
@@ -38,27 +40,25 @@ FETCH_SECONDS = 10.0
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(0.5, 1440),
+    type=Number(0.5, 1440),
     default=10,
     show_default=True,
     help="How far to look back.",
 )
-@click.option("--server", help="Only this server, by its label; default: all.")
+@click.option("--server", type=NonEmpty(), help="Only this server, by its label; default: all.")
 @click.option("--vllm-url", type=URL(), help="Observe this server directly instead, for --seconds.")
 @click.option("--exporter-url", type=URL(), help="With --vllm-url: the exporter, for GPU memory.")
 @click.option(
     "--seconds",
-    type=click.IntRange(2, 3600),
+    type=Whole(2, 3600),
     default=30,
     show_default=True,
     help="With --vllm-url: how long to watch.",
 )
-@click.option("--max-num-seqs", type=click.IntRange(min=1), help="As the server was started.")
-@click.option(
-    "--max-num-batched-tokens", type=click.IntRange(min=1), help="As the server was started."
-)
-@click.option("--block-tokens", type=click.IntRange(min=1), help="Step of hits that smoke found.")
-@click.option("--settings", type=click.Path(path_type=Path), help="The alerts' settings file.")
+@click.option("--max-num-seqs", type=Whole(), help="As the server was started.")
+@click.option("--max-num-batched-tokens", type=Whole(), help="As the server was started.")
+@click.option("--block-tokens", type=Whole(), help="Step of hits that smoke found.")
+@click.option("--settings", type=FilePath(), help="The alerts' settings file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     prometheus_url: str,
@@ -122,9 +122,9 @@ def _with_told(seen: Observation, told: dict[str, int | None]) -> Observation:
     return replace(seen, configuration=after)
 
 
-def _page(url: str) -> str:
+def _page(url: str) -> Page:
     try:
-        return metrics_page.fetch(url, FETCH_SECONDS)
+        return pages.read(metrics_page.fetch(url, FETCH_SECONDS))
     except metrics_page.PageError as error:
         raise prometheus.SourceError(str(error)) from None
 
@@ -134,16 +134,19 @@ def _watch(vllm_url: str, exporter_url: str | None, seconds: int, *, quiet: bool
     start = time.monotonic()
     server_pages, exporter_pages = [], []
     steps = range(seconds + 1)
+    progress = Console(stderr=True)
+    hidden = quiet or not progress.is_terminal
     for step in track(
-        steps, description="watching", console=Console(stderr=True), disable=quiet, transient=True
+        steps, description="watching", console=progress, disable=hidden, transient=True
     ):
         time.sleep(max(0.0, start + step - time.monotonic()))
         server_pages.append(_page(vllm_url))
+        if not any(sample.name == pages.CACHE_CONFIG for sample in server_pages[-1].samples):
+            raise prometheus.SourceError(
+                f"{redacted(vllm_url)} shows no vLLM metrics: is it vLLM, and without "
+                "--disable-log-stats?"
+            )
         if exporter_url:
             exporter_pages.append(_page(exporter_url))
-    if pages.CACHE_CONFIG not in server_pages[-1]:
-        raise prometheus.SourceError(
-            f"{vllm_url} shows no vLLM metrics: is it vLLM, and without --disable-log-stats?"
-        )
     name = default_server_name(vllm_url)
     return pages.observe(name, server_pages, exporter_pages, time.monotonic() - start)

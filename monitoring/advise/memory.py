@@ -70,7 +70,7 @@ def waste(seen: Observation, limits: Limits) -> Finding | None:
     if seen.configuration.caching is False:
         return None
     share = seen.configuration.utilization
-    spare = share is not None and seen.cache_usage_most < 1 / 2
+    spare = share is not None and share > SHARE_STEP and seen.cache_usage_most < 1 / 2
     changes: tuple[Change, ...] = ()
     if share is not None and spare:
         less = min(share - SHARE_STEP, safe_utilization(gpu.usable, limits.high))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from exporter.exposition import Page
@@ -50,18 +52,28 @@ def configuration(infos: Sequence[Mapping[str, str]]) -> Configuration | None:
     )
 
 
+def read(text: str) -> Page:
+    """Return what is wanted of a page of the server or of the exporter, less what is no number.
+
+    Raises:
+        PageError: It has more of that than any server.
+    """
+    page = parse(text, SERVER_NAMES | EXPORTER_NAMES)
+    samples = tuple(sample for sample in page.samples if math.isfinite(sample.value))
+    return replace(page, samples=samples)
+
+
 def observe(
-    server: str, server_texts: Sequence[str], exporter_texts: Sequence[str], seconds: float
+    server: str, pages: Sequence[Page], exporter_pages: Sequence[Page], seconds: float
 ) -> Observation:
     """Return what pages that were read over ``seconds`` say.
 
     Args:
         server: What to call the server.
-        server_texts: vLLM's pages, the oldest first.
-        exporter_texts: The exporter's pages, likewise; none where there is no exporter.
+        pages: vLLM's pages, the oldest first.
+        exporter_pages: The exporter's pages, likewise; none where there is no exporter.
         seconds: Time between the first and the last.
     """
-    pages = [parse(text, SERVER_NAMES) for text in server_texts]
     running = [_total(page, RUNNING) for page in pages]
     waiting = [_total(page, WAITING) for page in pages]
     usage = [_total(page, CACHE_USAGE, max) for page in pages]
@@ -75,7 +87,7 @@ def observe(
         waiting=_mean(waiting),
         cache_usage=_mean(usage),
         cache_usage_most=max(usage),
-        gpus=_gpus([parse(text, EXPORTER_NAMES) for text in exporter_texts]),
+        gpus=_gpus(exporter_pages),
         configuration=configuration(infos) or Configuration(),
         **counted,
     )
@@ -127,6 +139,7 @@ def _mean(values: Sequence[float]) -> float:
 def _number(text: str | None) -> float | None:
     """Return a label's number; vLLM writes None where it has none."""
     try:
-        return float(text) if text is not None else None
+        number = float(text) if text is not None else math.nan
     except ValueError:
         return None
+    return number if math.isfinite(number) else None

@@ -3,61 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import requests
+from collections.abc import Callable
 
 from monitoring.advise.observation import Configuration, GPUObservation, Observation
 from monitoring.advise.pages import configuration
-
-TIMEOUT_SECONDS = 10.0
+from monitoring.prometheus_api import NoPrometheusError, Prometheus, PrometheusError, Sample
 
 
 class SourceError(Exception):
     """Nothing can be observed; the message is one line that says what to do."""
 
 
-@dataclass(frozen=True)
-class Value:
-    """One series of an answer."""
-
-    labels: Mapping[str, str]
-    value: float
-
-
-Query = Callable[[str], list[Value]]
+Query = Callable[[str], list[Sample]]
 """Evaluates an expression now and returns its series."""
 
 
-def query_of(url: str, session: requests.Session | None = None) -> Query:
+def query_of(url: str) -> Query:
     """Return a function that asks the Prometheus at ``url``; it raises `SourceError`."""
-    http = session or requests.Session()
-    http.trust_env = False
+    prometheus = Prometheus(url)
 
-    def query(expression: str) -> list[Value]:
+    def query(expression: str) -> list[Sample]:
         try:
-            response = http.get(
-                f"{url.rstrip('/')}/api/v1/query",
-                params={"query": expression},
-                timeout=TIMEOUT_SECONDS,
-            )
-            answer: dict[str, Any] = response.json()
-        except requests.ConnectionError:
+            samples = prometheus.query(expression)
+        except NoPrometheusError as error:
             raise SourceError(
-                f"no Prometheus answers at {url}: start it, correct --prometheus, or observe a "
-                "server directly with --vllm-url"
+                f"{error}; start it, correct --prometheus, or observe a server directly with "
+                "--vllm-url"
             ) from None
-        except (requests.RequestException, ValueError):
-            raise SourceError(f"{url} does not answer as a Prometheus does") from None
-        if not isinstance(answer, dict) or answer.get("status") != "success":
-            reason = answer.get("error", "no reason given") if isinstance(answer, dict) else answer
-            raise SourceError(f"Prometheus refuses a query: {reason}")
-        values = [
-            Value(each["metric"], float(each["value"][1])) for each in answer["data"]["result"]
-        ]
-        return [each for each in values if math.isfinite(each.value)]
+        except PrometheusError as error:
+            raise SourceError(str(error)) from None
+        return [each for each in samples if math.isfinite(each.value)]
 
     return query
 

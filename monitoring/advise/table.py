@@ -11,12 +11,19 @@ from rich.table import Table
 from monitoring.advise.finding import Finding
 from monitoring.advise.observation import Observation
 
+_MINUTE = 60.0
+
 _STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 
 def print_findings(console: Console, seen: Observation, findings: Sequence[Finding]) -> None:
     """Print what was seen of a server, and what to change, the most urgent first."""
-    console.print(f"[bold]{escape(seen.server)}[/bold], last {seen.seconds / 60:.3g} minutes")
+    span = (
+        f"{seen.seconds / _MINUTE:.3g} minutes"
+        if seen.seconds >= 2 * _MINUTE
+        else f"{seen.seconds:.0f} seconds"
+    )
+    console.print(f"[bold]{escape(seen.server)}[/bold], last {span}")
     console.print(escape(summary(seen)))
     if not findings:
         console.print("[green]Nothing to change.[/green]")

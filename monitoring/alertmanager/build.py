@@ -9,8 +9,10 @@ from typing import get_args
 
 import click
 
+from alerts.command_line import run
 from alerts.prometheus import dump
 from alerts.settings import Language, Settings, SettingsError, load
+from exporter.parameters import FilePath
 from monitoring.alertmanager import configuration, messages
 from monitoring.alertmanager.receivers import Surroundings
 
@@ -45,8 +47,8 @@ def write(settings: Settings, surroundings: Surroundings, folder: Path) -> list[
 
 
 @click.command()
-@click.option("--settings", "settings_file", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), default=Path(__file__).parent)
+@click.option("--settings", "settings_file", type=FilePath())
+@click.option("--output", type=FilePath(file=False), default=Path(__file__).parent)
 @click.option("--secrets", default=COMPOSE.secrets, show_default=True, help="Folder of secrets.")
 @click.option("--kit", default=COMPOSE.kit, show_default=True, help="URL of the kit's receiver.")
 @click.option("--relay", default=COMPOSE.relay, show_default=True, help="Root URL of the relay.")
@@ -66,8 +68,4 @@ def command(settings_file: Path | None, output: Path, secrets: str, kit: str, re
 
 
 if __name__ == "__main__":
-    try:
-        command.main(prog_name="python -m monitoring.alertmanager.build", standalone_mode=False)
-    except click.ClickException as problem:
-        click.echo(f"alertmanager: {problem.format_message()}", err=True)
-        sys.exit(problem.exit_code)
+    sys.exit(run(command, "python -m monitoring.alertmanager.build", "alertmanager"))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
+from exporter.parameters import URL, FilePath, NonEmpty, Whole
 from monitoring import folders
 from monitoring.bench import session, settings
 from monitoring.bench.scenario import PROMPTS, plan
 from monitoring.bench.servers import ServerPlan
 from monitoring.bench.settings import LoadOptions
-from monitoring.usage import URL, WrongUsage
+from monitoring.options import distinct
+from monitoring.usage import WrongUsage
 from monitoring.vllm import interpreter
 
-_POSITIVE = click.IntRange(min=1)
+_TOKENS = Whole(1, 1_000_000)
+_REQUESTS = Whole(1, 100_000)
+_PORT = Whole(1, 65535)
 
 
 @click.group("bench")
@@ -32,10 +35,10 @@ def command() -> None:
 def _load_options(function: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.option(
-            "--prefix", "prefixes", type=_POSITIVE, multiple=True, help="Tokens; repeatable."
+            "--prefix", "prefixes", type=_TOKENS, multiple=True, help="Tokens; repeatable."
         ),
         click.option(
-            "--concurrency", "concurrencies", type=_POSITIVE, multiple=True, help="Repeatable."
+            "--concurrency", "concurrencies", type=_REQUESTS, multiple=True, help="Repeatable."
         ),
         click.option(
             "--prompts",
@@ -45,25 +48,25 @@ def _load_options(function: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="Sent as text or as token IDs, which the server need not tokenize; repeatable.",
         ),
-        click.option("--new-tokens", type=_POSITIVE, default=32, show_default=True),
-        click.option("--output-tokens", type=_POSITIVE, default=16, show_default=True),
+        click.option("--new-tokens", type=_TOKENS, default=32, show_default=True),
+        click.option("--output-tokens", type=_TOKENS, default=16, show_default=True),
         click.option(
             "--requests",
-            type=_POSITIVE,
+            type=_REQUESTS,
             default=20,
             show_default=True,
             help="Of each measurement; at least twice the concurrency.",
         ),
-        click.option("--repeats", type=_POSITIVE, default=3, show_default=True),
-        click.option("--seed", type=click.IntRange(min=0), help="Makes the prompts."),
+        click.option("--repeats", type=_REQUESTS, default=3, show_default=True),
+        click.option("--seed", type=Whole(0), help="Makes the prompts."),
         click.option(
             "--python",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=FilePath(folder=False),
             help="A Python that has vLLM; default: that of the bundled server.",
         ),
         click.option(
             "--output",
-            type=click.Path(path_type=Path, file_okay=False),
+            type=FilePath(file=False),
             help="Folder of the report; default: .run/bench.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),
@@ -76,15 +79,15 @@ def _load_options(function: Callable[..., None]) -> Callable[..., None]:
 def _server_options(function: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.option(
-            "--model", help="Model for this machine's GPU; default: the tiny one on the CPU."
+            "--model",
+            type=NonEmpty(),
+            help="Model for this machine's GPU; default: the tiny one on the CPU.",
         ),
         click.option(
             "--flag", "flags", multiple=True, help='Further argument of vLLM; repeatable ("--x=y").'
         ),
-        click.option("--port", type=click.IntRange(1, 65535), default=8010, show_default=True),
-        click.option(
-            "--exporter-port", type=click.IntRange(1, 65535), default=18010, show_default=True
-        ),
+        click.option("--port", type=_PORT, default=8010, show_default=True),
+        click.option("--exporter-port", type=_PORT, default=18010, show_default=True),
     ]
     for option in reversed(options):
         function = option(function)
@@ -93,8 +96,12 @@ def _server_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @command.command("server")
 @click.argument("url", type=URL(), default="http://127.0.0.1:8000")
-@click.option("--model", help="Which model; default: the first that is served.")
-@click.option("--tokenizer", help="Folder or name; default: what the server says of its model.")
+@click.option("--model", type=NonEmpty(), help="Which model; default: the first that is served.")
+@click.option(
+    "--tokenizer",
+    type=NonEmpty(),
+    help="Folder or name; default: what the server says of its model.",
+)
 @click.option("--exporter-url", type=URL(), help="Read the chain's gauges there meanwhile.")
 @_load_options
 def server(
@@ -124,8 +131,8 @@ def on_off(**options: Any) -> None:
 
 
 @command.command("sweep")
-@click.option("--block-size", "block_sizes", type=_POSITIVE, multiple=True, help="Repeatable.")
-@click.option("--max-num-seqs", "sequences", type=_POSITIVE, multiple=True, help="Repeatable.")
+@click.option("--block-size", "block_sizes", type=_TOKENS, multiple=True, help="Repeatable.")
+@click.option("--max-num-seqs", "sequences", type=_REQUESTS, multiple=True, help="Repeatable.")
 @_server_options
 @_load_options
 def sweep(block_sizes: tuple[int, ...], sequences: tuple[int, ...], **options: Any) -> None:
@@ -140,6 +147,8 @@ def _options(
     options: dict[str, Any], *, prefixes: tuple[int, ...], concurrencies: tuple[int, ...]
 ) -> LoadOptions:
     """Return what all three forms share, with defaults where nothing was given."""
+    if "port" in options:
+        distinct({"--port": options["port"], "--exporter-port": options["exporter_port"]})
     output = options["output"] or folders.run() / "bench"
     return LoadOptions(
         python=interpreter.find(

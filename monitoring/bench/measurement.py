@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import requests
-
+from monitoring import metrics_page
 from monitoring.bench import scenario
 from monitoring.bench.agreement import P99, Agreement, compare
 from monitoring.bench.figures import Client, Server, client, percentile, server
@@ -15,6 +14,7 @@ from monitoring.bench.gauges import Gauges, reading
 from monitoring.bench.generator import LoadGenerator
 from monitoring.bench.scenario import Scenario, Target
 from monitoring.bench.split import Split, split
+from monitoring.metrics_page import PageError
 
 PAGE_SECONDS = 10.0
 
@@ -155,9 +155,6 @@ def steps(loads: Sequence[Scenario], repeats: int) -> int:
 def _page(url: str) -> str:
     """Return vLLM's page, or an empty one where the server has none: not all are vLLM."""
     try:
-        with requests.Session() as session:
-            session.trust_env = False
-            response = session.get(f"{url}/metrics", timeout=PAGE_SECONDS)
-        return response.text if response.ok else ""
-    except requests.RequestException:
+        return metrics_page.fetch(url, PAGE_SECONDS)
+    except PageError:
         return ""

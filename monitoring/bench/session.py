@@ -44,9 +44,10 @@ def target(url: str, model: str | None, tokenizer: str | None) -> Target:
         ClickException: The server does not answer, or says nothing of its tokenizer.
     """
     try:
-        entries = Client(url, REQUEST_SECONDS).get_object("/v1/models").get("data") or []
+        found = Client(url, REQUEST_SECONDS).get_object("/v1/models").get("data")
     except RequestError as error:
         raise click.ClickException(f"{error}: start the server or correct the URL") from None
+    entries = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
     entry = next((each for each in entries if model in (None, each.get("id"))), None)
     if entry is None:
         names = ", ".join(str(each.get("id")) for each in entries) or "none"
@@ -175,7 +176,8 @@ def _finish(load: LoadOptions, report: Report) -> None:
     console = Console()
     console.print(table.results(report))
     console.print(table.agreement(report))
-    console.print(f"Written: {', '.join(str(_short(path)) for path in paths)}", soft_wrap=True)
+    written = ", ".join(str(_short(path)) for path in paths)
+    console.print(f"Written: {written}", soft_wrap=True, markup=False)
 
 
 def _short(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.markup import escape
 from rich.table import Table
 
 from monitoring.bench.comparison import best
@@ -44,7 +45,7 @@ def results(report: Report) -> Table:
     for point in report.points:
         rate = point.hit_rate
         table.add_row(
-            f"{point.setting} [bold green]best[/bold green]" if point is marked else point.setting,
+            escape(point.setting) + (" [bold green]best[/bold green]" if point is marked else ""),
             f"{1000 * point.first.median:.1f} ms",
             f"{1000 * point.gap.median:.1f} ms",
             f"{point.output_rate.median:.1f}",

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from monitoring.budget.fields import MOST_LAYERS, ArchitectureError, Fields
+
+__all__ = ["FULL", "SLIDING", "Architecture", "ArchitectureError", "CacheLayer", "Parameters"]
+
 LayerKind = Literal["full", "sliding"]
 
 FULL: Final = "full"
 SLIDING: Final = "sliding"
-
-
-class ArchitectureError(ValueError):
-    """A ``config.json`` cannot be used; the message is one line that says why."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class Architecture:
         sharing: Number of layers that read another layer's cache instead.
         parameters: Weights.
         hidden_size: Numbers per token between layers.
+        query_heads: Heads of queries, which several GPUs share evenly.
         max_tokens: Longest context that the model was made for; None where it is not told.
     """
 
@@ -87,6 +88,7 @@ class Architecture:
     sharing: int
     parameters: Parameters
     hidden_size: int
+    query_heads: int
     max_tokens: int | None
 
 
@@ -101,85 +103,78 @@ def read(config: Mapping[str, Any], name: str = "") -> Architecture:
     Raises:
         ArchitectureError: A needed key is missing, or the layers are of a kind that is not known.
     """
-    text = config.get("text_config") or config
-    if not isinstance(text, Mapping):
-        raise ArchitectureError("text_config must be an object")
+    whole = Fields(config)
+    text = whole.part("text_config") or whole
     _refuse_unknown(text)
     kinds = _layer_kinds(text)
     layers = tuple(_cache_layer(text, kind) for kind in kinds)
-    sharing = int(text.get("num_kv_shared_layers") or 0)
-    if not 0 <= sharing < len(layers):
+    sharing = text.whole_or("num_kv_shared_layers", 0)
+    if sharing >= len(layers):
         raise ArchitectureError(f"num_kv_shared_layers is {sharing} of {len(layers)} layers")
-    classes = config.get("architectures") or ["model"]
+    classes = whole.texts("architectures") or ["model"]
     return Architecture(
-        name=name or str(classes[0]),
+        name=name or classes[0],
         layers=layers[: len(layers) - sharing],
         sharing=sharing,
-        parameters=_parameters(text, layers, sharing, config.get("vision_config")),
-        hidden_size=_number(text, "hidden_size"),
-        max_tokens=text.get("max_position_embeddings"),
+        parameters=_parameters(text, layers, sharing, whole.part("vision_config")),
+        hidden_size=text.whole("hidden_size"),
+        query_heads=text.whole("num_attention_heads"),
+        max_tokens=text.whole_or("max_position_embeddings", 0) or None,
     )
 
 
-def _number(text: Mapping[str, Any], key: str) -> int:
-    value = text.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise ArchitectureError(f"{key} must be a whole number above 0, not {value!r}")
-    return value
-
-
-def _refuse_unknown(text: Mapping[str, Any]) -> None:
-    if text.get("kv_lora_rank"):
+def _refuse_unknown(text: Fields) -> None:
+    if text.has("kv_lora_rank"):
         raise ArchitectureError(
             "the model keeps latent vectors instead of keys and values (kv_lora_rank), which this "
             "budget does not compute"
         )
     known = {"full_attention", "sliding_attention"}
-    unknown = sorted(set(text.get("layer_types") or ()) - known)
+    unknown = sorted(set(text.texts("layer_types")) - known)
     if unknown:
         raise ArchitectureError(
-            f"layers of the kind {', '.join(unknown)} keep no keys and values per token, and this "
-            "budget does not compute them"
+            f"layers of the kind {', '.join(kind[:40] for kind in unknown[:5])} keep no keys and "
+            "values per token, and this budget does not compute them"
         )
 
 
-def _layer_kinds(text: Mapping[str, Any]) -> list[LayerKind]:
-    count = _number(text, "num_hidden_layers")
-    named = text.get("layer_types")
+def _layer_kinds(text: Fields) -> list[LayerKind]:
+    count = text.whole("num_hidden_layers", MOST_LAYERS)
+    named = text.texts("layer_types")
     if named:
         if len(named) != count:
             raise ArchitectureError(f"layer_types names {len(named)} layers of {count}")
         return [SLIDING if kind == "sliding_attention" else FULL for kind in named]
-    window = text.get("sliding_window")
-    if not window or text.get("use_sliding_window") is False:
+    if not text.whole_or("sliding_window", 0) or not text.flag("use_sliding_window", default=True):
         return [FULL] * count
     # Gemma 2 and 3 say that every n-th layer attends in full; without it, all of them slide.
-    pattern = text.get("sliding_window_pattern")
-    return [FULL if pattern and (i + 1) % int(pattern) == 0 else SLIDING for i in range(count)]
+    pattern = text.whole_or("sliding_window_pattern", 0)
+    return [FULL if pattern and (i + 1) % pattern == 0 else SLIDING for i in range(count)]
 
 
-def _cache_layer(text: Mapping[str, Any], kind: LayerKind) -> CacheLayer:
-    query_heads = _number(text, "num_attention_heads")
-    heads = int(text.get("num_key_value_heads") or query_heads)
-    size = int(text.get("head_dim") or _number(text, "hidden_size") // query_heads)
+def _cache_layer(text: Fields, kind: LayerKind) -> CacheLayer:
+    query_heads = text.whole("num_attention_heads")
+    heads = text.whole_or("num_key_value_heads", query_heads)
+    size = text.whole_or("head_dim", 0) or text.whole("hidden_size") // query_heads
+    if not size:
+        raise ArchitectureError("num_attention_heads is more than hidden_size, and no head_dim")
     if kind == SLIDING:
-        return CacheLayer(SLIDING, heads, size, _number(text, "sliding_window"))
+        return CacheLayer(SLIDING, heads, size, text.whole("sliding_window"))
     # Gemma 4: layers of full attention have larger and fewer heads. The number of heads differs
     # only where keys serve as values too, as in transformers.
-    size = int(text.get("global_head_dim") or size)
-    if text.get("attention_k_eq_v") and text.get("num_global_key_value_heads"):
-        heads = _number(text, "num_global_key_value_heads")
+    size = text.whole_or("global_head_dim", size)
+    if text.flag("attention_k_eq_v"):
+        heads = text.whole_or("num_global_key_value_heads", heads)
     return CacheLayer(FULL, heads, size)
 
 
 def _parameters(
-    text: Mapping[str, Any],
-    layers: tuple[CacheLayer, ...],
-    sharing: int,
-    vision: Mapping[str, Any] | None,
+    text: Fields, layers: tuple[CacheLayer, ...], sharing: int, vision: Fields | None
 ) -> Parameters:
-    hidden = _number(text, "hidden_size")
-    query_heads = _number(text, "num_attention_heads")
+    hidden = text.whole("hidden_size")
+    query_heads = text.whole("num_attention_heads")
+    experts = text.whole_or("num_experts", 0) or text.whole_or("num_local_experts", 0)
+    per_layer = text.whole_or("hidden_size_per_layer_input", 0)
     plain = values = downs = repeated = 0
     for index, layer in enumerate(layers):
         plain += 2 * hidden * query_heads * layer.head_size  # queries and the way back
@@ -187,41 +182,40 @@ def _parameters(
         shared = index >= len(layers) - sharing
         if not shared:
             plain += kv
-            if layer.kind == FULL and text.get("attention_k_eq_v"):
+            if layer.kind == FULL and text.flag("attention_k_eq_v"):
                 repeated += kv
             else:
                 values += kv
-        down = _down_parameters(text, hidden, shared=shared)
+        down = _down_parameters(text, hidden, experts, shared=shared)
         plain += 2 * down  # gate and up
         downs += down
-        plain += hidden * int(text.get("num_experts") or text.get("num_local_experts") or 0)
-        plain += 2 * hidden * int(text.get("hidden_size_per_layer_input") or 0)
-    matrices = 1 if text.get("tie_word_embeddings", True) else 2
-    embedding = matrices * _number(text, "vocab_size") * hidden
-    if per_layer := int(text.get("hidden_size_per_layer_input") or 0):
-        entries = int(text.get("vocab_size_per_layer_input") or _number(text, "vocab_size"))
+        plain += hidden * experts
+        plain += 2 * hidden * per_layer
+    matrices = 1 if text.flag("tie_word_embeddings", default=True) else 2
+    embedding = matrices * text.whole("vocab_size") * hidden
+    if per_layer:
+        entries = text.whole_or("vocab_size_per_layer_input", text.whole("vocab_size"))
         embedding += entries * len(layers) * per_layer
         plain += hidden * len(layers) * per_layer
     return Parameters(plain, values, downs, embedding, _vision_parameters(vision), repeated)
 
 
-def _down_parameters(text: Mapping[str, Any], hidden: int, *, shared: bool) -> int:
+def _down_parameters(text: Fields, hidden: int, experts: int, *, shared: bool) -> int:
     """Return one layer's second feed-forward matrices, of all experts."""
-    experts = int(text.get("num_experts") or text.get("num_local_experts") or 0)
-    width = _number(text, "intermediate_size")
-    if text.get("use_double_wide_mlp") and shared:
+    width = text.whole("intermediate_size")
+    if text.flag("use_double_wide_mlp") and shared:
         width *= 2
     if not experts:
         return hidden * width
-    expert = experts * hidden * int(text.get("moe_intermediate_size") or width)
+    expert = experts * hidden * text.whole_or("moe_intermediate_size", width)
     # Gemma 4 has the plain block beside the experts; the others have experts in its place.
-    return expert + (hidden * width if text.get("enable_moe_block") else 0)
+    return expert + (hidden * width if text.flag("enable_moe_block") else 0)
 
 
-def _vision_parameters(vision: Mapping[str, Any] | None) -> int:
+def _vision_parameters(vision: Fields | None) -> int:
     """Return a tower's weights, near enough: attention and a gated block per layer."""
-    if not vision or not vision.get("hidden_size"):
+    size = vision.whole_or("hidden_size", 0) if vision else 0
+    if not vision or not size:
         return 0
-    size = int(vision["hidden_size"])
-    layer = 4 * size * size + 3 * size * int(vision.get("intermediate_size") or 4 * size)
-    return int(vision.get("num_hidden_layers") or 0) * layer
+    layer = 4 * size * size + 3 * size * vision.whole_or("intermediate_size", 4 * size)
+    return vision.whole_or("num_hidden_layers", 0) * layer

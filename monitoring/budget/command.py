@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from alerts.settings import SettingsError, load
 from exporter.gpu import GPUError
 from exporter.gpu.nvml import NVMLBackend
+from exporter.parameters import FilePath, Number, Whole
 from monitoring.budget import gpu, models, published, sizes, table
-from monitoring.budget.architecture import ArchitectureError
+from monitoring.budget.architecture import Architecture, ArchitectureError
 from monitoring.budget.cache import CACHE_TYPES
 from monitoring.budget.formats import FORMATS
-from monitoring.budget.memory import OVERHEAD_BYTES, Plan
+from monitoring.budget.memory import MOST_GPUS, OVERHEAD_BYTES, Plan, splits
 from monitoring.budget.report import judge
 from monitoring.usage import WrongUsage
 
@@ -39,11 +41,13 @@ class Size(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
-_POSITIVE = click.IntRange(min=1)
+_COUNT = Whole()
+
+DEFAULT_MODEL = "gemma-4-31b"
 
 
 @click.command("budget")
-@click.argument("model", default="gemma-4-31b")
+@click.argument("model", default=DEFAULT_MODEL)
 @click.option(
     "--preset",
     type=click.Choice(sorted(published.table())),
@@ -52,24 +56,24 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--weights", type=click.Choice(list(FORMATS)), default="bf16", show_default=True)
 @click.option("--weights-size", type=Size(), help="Size of the weights, where it is known.")
 @click.option("--gpu-memory", type=Size(), help="Size of the GPU; default: ask the driver.")
-@click.option("--max-model-len", type=_POSITIVE, default=4096, show_default=True)
-@click.option("--max-num-seqs", type=_POSITIVE, default=8, show_default=True)
+@click.option("--max-model-len", type=_COUNT, default=4096, show_default=True)
+@click.option("--max-num-seqs", type=_COUNT, default=8, show_default=True)
 @click.option(
-    "--max-num-batched-tokens", type=_POSITIVE, help="Default: vLLM's for a card of that size."
+    "--max-num-batched-tokens", type=_COUNT, help="Default: vLLM's for a card of that size."
 )
 @click.option(
     "--gpu-memory-utilization",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, above=True),
     default=0.85,
     show_default=True,
 )
-@click.option("--block-size", type=_POSITIVE, default=16, show_default=True)
+@click.option("--block-size", type=_COUNT, default=16, show_default=True)
 @click.option(
     "--kv-cache-dtype", type=click.Choice(list(CACHE_TYPES)), default="bfloat16", show_default=True
 )
-@click.option("--tensor-parallel-size", type=_POSITIVE, default=1, show_default=True)
+@click.option("--tensor-parallel-size", type=Whole(1, MOST_GPUS), default=1, show_default=True)
 @click.option("--overhead", type=Size(), default=OVERHEAD_BYTES, help="Default: 1.5GB.")
-@click.option("--settings", type=click.Path(path_type=Path), help="The alerts' settings file.")
+@click.option("--settings", type=FilePath(), help="The alerts' settings file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are bytes.")
 def command(
     model: str, preset: str | None, settings: Path | None, *, as_json: bool, **options: Any
@@ -83,6 +87,7 @@ def command(
     """
     console = Console()
     if preset:
+        _only_preset()
         replay = published.replay(preset)
         _answer(asdict(replay), lambda: table.print_replay(console, replay), as_json=as_json)
         return
@@ -92,7 +97,7 @@ def command(
     except (ArchitectureError, SettingsError) as error:
         raise WrongUsage(str(error)) from None
     card = _card(options["gpu_memory"])
-    _check(architecture.max_tokens, options["max_model_len"])
+    _check(architecture, options["max_model_len"], options["tensor_parallel_size"])
     plan = Plan(
         weights=FORMATS[options["weights"]],
         max_model_len=options["max_model_len"],
@@ -129,8 +134,32 @@ def _card(given: int | None) -> gpu.Card:
         ) from None
 
 
-def _check(most: int | None, wanted: int) -> None:
-    if most and wanted > most:
+def _check(model: Architecture, tokens: int, parts: int) -> None:
+    if model.max_tokens and tokens > model.max_tokens:
         raise WrongUsage(
-            f"--max-model-len {wanted} is more than the {most} tokens that the model was made for"
+            f"--max-model-len {tokens} is more than the {model.max_tokens} tokens that the model "
+            "was made for"
+        )
+    possible = splits(model)
+    if parts not in possible:
+        choices = ", ".join(str(each) for each in possible)
+        raise WrongUsage(
+            f"--tensor-parallel-size {parts} does not divide the model's {model.query_heads} heads "
+            f"evenly, and vLLM would refuse it: one of {choices}"
+        )
+
+
+def _only_preset() -> None:
+    """Refuse what a replay takes no notice of."""
+    context = click.get_current_context()
+    ignored = [
+        parameter.opts[0] if isinstance(parameter, click.Option) else "MODEL"
+        for parameter in context.command.params
+        if parameter.name not in ("preset", "as_json")
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if ignored:
+        raise WrongUsage(
+            f"--preset replays a published budget as it is: leave {', '.join(ignored)} away, or "
+            "leave --preset away"
         )

@@ -25,6 +25,9 @@ BATCHES_AT_ONCE = 2
 
 BLOCK_TOKENS = 16
 
+MOST_GPUS = 1024
+"""Largest ``--tensor-parallel-size`` that is looked at."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -128,6 +131,21 @@ def _split(model: Architecture, plan: Plan) -> list[CacheLayer]:
     """Return the layers as one of several GPUs holds them: heads are dealt out, never cut."""
     parts = plan.tensor_parallel_size
     return [replace(each, kv_heads=max(1, each.kv_heads // parts)) for each in model.layers]
+
+
+def splits(model: Architecture) -> list[int]:
+    """Return the values of ``--tensor-parallel-size`` that vLLM takes for a model.
+
+    Each GPU gets as many heads of queries as the others; heads of keys and values are dealt out
+    evenly too, or each is held by as many GPUs as the others.
+    """
+    heads = {layer.kv_heads for layer in model.layers}
+    return [
+        parts
+        for parts in range(1, min(model.query_heads, MOST_GPUS) + 1)
+        if model.query_heads % parts == 0
+        and all(count % parts == 0 or parts % count == 0 for count in heads)
+    ]
 
 
 def safe_utilization(usable: int, threshold: float) -> float:

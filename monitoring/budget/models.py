@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import Any
 
 import yaml
 
+from exporter.parameters import shown
 from monitoring.budget.architecture import Architecture, ArchitectureError, read
+from monitoring.budget.fields import read_object
 
 TABLE = Path(__file__).with_name("models.yml")
 
@@ -31,24 +32,28 @@ def find(model: str) -> Architecture:
     entry = table().get(model.lower())
     if entry is not None:
         return read(_config(entry), str(entry["title"]))
-    path = Path(model)
-    if path.is_dir():
-        path /= "config.json"
-    if not path.is_file():
+    path = _file(model)
+    if path is None:
         known = ", ".join(table())
         raise ArchitectureError(
-            f"{model} is neither a folder with a config.json nor a bundled model ({known})"
+            f"{shown(model)} is neither a folder with a config.json nor a bundled model ({known})"
         )
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ArchitectureError(f"{path} cannot be read as JSON: {error}") from None
-    if not isinstance(config, dict):
-        raise ArchitectureError(f"{path} must hold an object")
+    config = read_object(path)
     try:
         return read(config, path.resolve().parent.name)
-    except (ArchitectureError, TypeError, ValueError) as error:
+    except ArchitectureError as error:
         raise ArchitectureError(f"{path}: {error}") from None
+
+
+def _file(model: str) -> Path | None:
+    """Return the file that a path leads to, or None where there is nothing."""
+    path = Path(model)
+    try:
+        if path.is_dir():
+            path /= "config.json"
+        return path if model and path.exists() else None
+    except OSError as error:
+        raise ArchitectureError(f"{shown(model)} cannot be read: {error.strerror}") from None
 
 
 def _config(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
+from exporter.parameters import shown
+
 GB = 1000**3
 GIB = 1024**3
+
+MOST = 1_000_000 * GB
+"""Largest size that is believed: no GPU, and no model, comes near it."""
 
 _UNITS = {"gb": GB, "gib": GIB, "mb": 1000**2, "mib": 1024**2, "b": 1}
 
@@ -16,13 +21,13 @@ def parse(text: str) -> int:
     Raises:
         ValueError: It is not one. The unit is needed: between GB and GiB lie 7 %.
     """
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]+)\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{0,20}\.?[0-9]{1,20})\s*([A-Za-z]+)\s*", text)
     unit = _UNITS.get(match[2].lower()) if match else None
     if match is None or unit is None:
-        raise ValueError(f"{text!r} is not a size: write it with its unit, like 24GiB or 24GB")
+        raise ValueError(f"{shown(text)} is not a size: write it with its unit, like 24GiB or 24GB")
     size = round(float(match[1]) * unit)
-    if size <= 0:
-        raise ValueError(f"{text!r} must be more than nothing")
+    if not 0 < size <= MOST:
+        raise ValueError(f"{shown(text)} must be more than nothing and at most {MOST // GB} GB")
     return size
 
 

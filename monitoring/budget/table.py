@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from monitoring.budget.memory import LOAD_GROWTH_BYTES
@@ -15,8 +16,8 @@ def print_report(console: Console, report: Report) -> None:
     """Print what a plan takes, whether it fits, and the flags to use."""
     plan, found, model = report.plan, report.budget, report.model
     console.print(
-        f"[bold]{model.name}[/bold], {plan.weights.name}, {plan.max_model_len} tokens, "
-        f"{plan.max_num_seqs} sequences, on {report.gpu}"
+        f"[bold]{escape(model.name)}[/bold], {plan.weights.name}, {plan.max_model_len} tokens, "
+        f"{plan.max_num_seqs} sequences, on {escape(report.gpu)}"
     )
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("GPU, usable", show(found.usable))

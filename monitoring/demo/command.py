@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from alerts.settings import Settings, load
+from exporter.parameters import FilePath
 from monitoring import folders, programs, state
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
@@ -33,7 +34,7 @@ _IDLE_RATE = 1.0  # requests a second after the story: enough to keep the gauge 
 @click.option("--crash", is_flag=True, help="Kill vLLM in the middle, to see it come back.")
 @click.option(
     "--vllm-python",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     help="Python interpreter that has vLLM.",
 )
 @port_options

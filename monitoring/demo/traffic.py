@@ -10,6 +10,7 @@ from typing import Self
 import requests
 
 from monitoring.demo.prompts import Kind, prompts
+from monitoring.exchange import ExchangeError, ask
 
 _REQUEST_SECONDS = 30.0
 _JOIN_SECONDS = 5.0
@@ -28,14 +29,11 @@ def served_model(url: str) -> str:
         TrafficError: It does not say.
     """
     try:
-        with requests.Session() as session:
-            session.trust_env = False
-            response = session.get(f"{url}/v1/models", timeout=10)
-            return str(response.json()["data"][0]["id"])
-    except (requests.RequestException, ValueError, LookupError, TypeError) as error:
-        raise TrafficError(
-            f"{url}/v1/models does not name a model ({type(error).__name__})"
-        ) from None
+        return str(ask("GET", f"{url}/v1/models", 10).json_object()["data"][0]["id"])
+    except ExchangeError as error:
+        raise TrafficError(str(error)) from None
+    except (LookupError, TypeError):
+        raise TrafficError(f"{url}/v1/models does not name a model") from None
 
 
 class Traffic:

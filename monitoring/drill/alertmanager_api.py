@@ -6,13 +6,15 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import requests
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from alerts.duration import Duration
+from monitoring.exchange import Answer, ExchangeError, ask
 
 _SECONDS = 5.0
+_OK = 200
+_NOT_ITS_FORM = (yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError, RecursionError)
 
 
 class AlertmanagerError(Exception):
@@ -25,25 +27,34 @@ class Alertmanager:
     def __init__(self, url: str) -> None:
         """Take its root URL."""
         self._url = url
-        self._session = requests.Session()
-        self._session.trust_env = False
 
     def group_wait(self) -> float:
         """Return the root route's ``group_wait`` in seconds."""
-        original = self._call("GET", "/api/v2/status").json()["config"]["original"]
-        route = yaml.safe_load(original).get("route", {})
-        text = re.sub(r"\s", "", str(route.get("group_wait", "30s")))
-        return Duration(text).seconds
+        answer = self._call("GET", "/api/v2/status")
+        try:
+            route = yaml.safe_load(answer.json_object()["config"]["original"]).get("route", {})
+            text = re.sub(r"\s", "", str(route.get("group_wait", "30s")))
+            return Duration(text).seconds
+        except (*_NOT_ITS_FORM, ExchangeError):
+            raise AlertmanagerError(
+                f"{answer.url} answers with {answer.kind}: is this Alertmanager?"
+            ) from None
 
     def sent(self) -> tuple[float, float]:
         """Return how many notifications it has tried to send, and how many failed."""
         tried = failed = 0.0
-        for family in text_string_to_metric_families(self._call("GET", "/metrics").text):
-            for sample in family.samples:
-                if sample.name == "alertmanager_notifications_total":
-                    tried += sample.value
-                elif sample.name == "alertmanager_notifications_failed_total":
-                    failed += sample.value
+        answer = self._call("GET", "/metrics")
+        try:
+            for family in text_string_to_metric_families(answer.text):
+                for sample in family.samples:
+                    if sample.name == "alertmanager_notifications_total":
+                        tried += sample.value
+                    elif sample.name == "alertmanager_notifications_failed_total":
+                        failed += sample.value
+        except ValueError:
+            raise AlertmanagerError(
+                f"{answer.url} answers with {answer.kind}: is this Alertmanager?"
+            ) from None
         return tried, failed
 
     def silence(self, instance: str, seconds: float) -> None:
@@ -59,14 +70,11 @@ class Alertmanager:
         }
         self._call("POST", "/api/v2/silences", json=silence)
 
-    def _call(self, method: str, path: str, **options: Any) -> requests.Response:
+    def _call(self, method: str, path: str, **options: Any) -> Answer:
         try:
-            response = self._session.request(
-                method, f"{self._url}{path}", timeout=_SECONDS, **options
-            )
-            response.raise_for_status()
-        except requests.RequestException as error:
-            raise AlertmanagerError(
-                f"Alertmanager does not answer at {self._url} ({type(error).__name__})"
-            ) from None
-        return response
+            answer = ask(method, f"{self._url}{path}", _SECONDS, **options)
+        except ExchangeError as error:
+            raise AlertmanagerError(f"no Alertmanager there: {error}") from None
+        if answer.status != _OK:
+            raise AlertmanagerError(f"{answer.url} answers HTTP {answer.status}: {answer.kind}")
+        return answer

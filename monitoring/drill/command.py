@@ -10,6 +10,8 @@ from rich.table import Table
 
 from alerts.delivery import WATCHDOG
 from alerts.settings import load
+from exporter.options import ListenAddress, parse_free_address
+from exporter.parameters import URL, FilePath, Parsed
 from monitoring import state
 from monitoring.drill.alertmanager_api import Alertmanager, AlertmanagerError
 from monitoring.drill.drill import Chain, Result, run
@@ -23,21 +25,24 @@ ALERTS = tuple(name for name in load().alerts if name != WATCHDOG)
 @click.command("drill")
 @click.argument("alerts", nargs=-1, type=click.Choice(ALERTS), metavar="ALERT…")
 @run_folder_option
-@click.option("--prometheus", metavar="URL", help="Prometheus, if not that of `up`.")
-@click.option("--alertmanager", metavar="URL", help="Alertmanager, if not that of `up`.")
+@click.option("--prometheus", type=URL(), metavar="URL", help="Prometheus, if not that of `up`.")
+@click.option(
+    "--alertmanager", type=URL(), metavar="URL", help="Alertmanager, if not that of `up`."
+)
 @click.option(
     "--targets",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     help="Folder of Prometheus' target files, if not that of `up`.",
 )
 @click.option(
     "--notifications",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(folder=False),
     help="File of the kit's receiver. Without it, Alertmanager's own counts are the proof.",
 )
 @click.option(
     "--listen",
     "address",
+    type=Parsed("HOST:PORT", parse_free_address),
     default="127.0.0.1:0",
     show_default=True,
     metavar="HOST:PORT",
@@ -50,7 +55,7 @@ def command(
     alertmanager: str | None,
     targets: Path | None,
     notifications: Path | None,
-    address: str,
+    address: ListenAddress,
 ) -> int:
     """Make ALERT's condition true on made-up targets, and time its notification.
 
@@ -58,10 +63,9 @@ def command(
     """
     if not alerts:
         raise click.UsageError("name the alerts to drill, such as VLLMServerDown")
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise click.BadParameter(f"{address} is not HOST:PORT", param_hint="--listen")
-    chain = _chain(run_dir, prometheus, alertmanager, targets, notifications, address)
+    if not address.host:
+        raise click.UsageError(f"--listen {address} needs a host that Prometheus reaches")
+    chain = _chain(run_dir, prometheus, alertmanager, targets, notifications, str(address))
     console = Console(stderr=True)
     results = []
     for name in alerts:
@@ -97,8 +101,8 @@ def _chain(
             "with --prometheus, --alertmanager and --targets"
         )
     return Chain(
-        Prometheus(prometheus.rstrip("/")),
-        Alertmanager(alertmanager.rstrip("/")),
+        Prometheus(prometheus),
+        Alertmanager(alertmanager),
         targets,
         notifications,
         address,

@@ -138,15 +138,16 @@ def _staged(stage: Stage, chain: Chain, identity: str) -> Iterator[Callable[[Sit
 
     def write(entries: list[dict[str, object]]) -> None:
         unfinished = file.with_name(f"{file.name}.new")
-        unfinished.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
-        unfinished.replace(file)
+        try:
+            unfinished.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
+            unfinished.replace(file)
+        except OSError as error:
+            raise ChainError(f"{file} cannot be written: {error.strerror}") from None
 
+    if _names_targets(file):
+        raise ChainError(f"a drill is under way: {file} names its targets; empty it if not")
     try:
-        if yaml.safe_load(file.read_text(encoding="utf-8")):
-            raise ChainError(f"a drill is under way: {file} names its targets; empty it if not")
         server = serve(stage, host, int(port))
-    except FileNotFoundError:
-        raise ChainError(f"{file} is missing: is --targets the folder of Prometheus?") from None
     except OSError as error:
         raise ChainError(
             f"drill: cannot listen on {chain.address}: {error.strerror}; choose another --listen"
@@ -159,6 +160,17 @@ def _staged(stage: Stage, chain: Chain, identity: str) -> Iterator[Callable[[Sit
         write([])
         server.shutdown()
         server.server_close()
+
+
+def _names_targets(file: Path) -> bool:
+    try:
+        return bool(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ChainError(f"{file} is missing: is --targets the folder of Prometheus?") from None
+    except OSError as error:
+        raise ChainError(f"{file} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        raise ChainError(f"{file} is no list of targets; empty it, if no drill runs") from None
 
 
 def _scraped(prometheus: Prometheus, identity: str) -> bool:

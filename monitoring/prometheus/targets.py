@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 import click
 import yaml
 
-from exporter.options import default_server_name, parse_url
+from alerts.command_line import run
+from exporter.options import default_server_name
+from exporter.parameters import URL, FilePath
 from exporter.upstream import metrics_url
 
 DRILLS = "drills.yml"
@@ -82,12 +84,12 @@ def write(targets: Targets, folder: Path) -> None:
 
 
 @click.command()
-@click.option("--vllm-url", required=True, help="Root of the vLLM server.")
+@click.option("--vllm-url", type=URL(), required=True, help="Root of the vLLM server.")
 @click.option("--server-name", default="", help="The exporter's --server.name.")
 @click.option("--exporter", required=True, metavar="HOST:PORT")
 @click.option("--prometheus", required=True, metavar="HOST:PORT")
 @click.option("--alertmanager", required=True, metavar="HOST:PORT")
-@click.option("--output", required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--output", required=True, type=FilePath(file=False))
 def command(
     vllm_url: str,
     server_name: str,
@@ -98,19 +100,11 @@ def command(
 ) -> None:
     """Write the target files of Prometheus into the folder OUTPUT."""
     try:
-        url = parse_url(vllm_url)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--vllm-url") from None
-    try:
-        write(Targets(url, exporter, prometheus, alertmanager, server_name or None), output)
+        write(Targets(vllm_url, exporter, prometheus, alertmanager, server_name or None), output)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise click.ClickException(f"{error.filename}: cannot be written: {reason}") from None
 
 
 if __name__ == "__main__":
-    try:
-        command.main(prog_name="python -m monitoring.prometheus.targets", standalone_mode=False)
-    except click.ClickException as problem:
-        click.echo(f"targets: {problem.format_message()}", err=True)
-        sys.exit(problem.exit_code)
+    sys.exit(run(command, "python -m monitoring.prometheus.targets", "targets"))

@@ -14,7 +14,9 @@ import click
 from cheroot import wsgi
 from rich.console import Console
 
+from alerts.command_line import reason
 from exporter.options import ListenAddress, parse_listen_address
+from exporter.parameters import FilePath, Parsed
 from monitoring import folders
 from monitoring.relay.delivery import Outcome, deliver
 from monitoring.relay.robots import ROBOTS, Robot
@@ -84,25 +86,18 @@ class Relay:
         return self._send(robot, message, self._secrets)
 
 
-def _address(_: click.Context, __: click.Parameter, value: str) -> ListenAddress:
-    try:
-        return parse_listen_address(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 @click.command("relay")
 @click.option(
     "--listen",
     "address",
-    callback=_address,
+    type=Parsed("ADDRESS", parse_listen_address),
     default="127.0.0.1:19096",
     show_default=True,
     help="Where Alertmanager posts to, as /dingtalk, /feishu and /wecom.",
 )
 @click.option(
     "--secrets",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(file=False),
     default=lambda: folders.root() / "secrets" / "notification",
     show_default="secrets/notification",
     help="Folder with NAME-url and, for robots with signatures, NAME-secret.",
@@ -125,9 +120,9 @@ def command(address: ListenAddress, secrets: Path) -> None:
         server.prepare()
     except OSError as error:
         raise ChainError(
-            f"relay: cannot listen on {address}: {error.strerror or error}; choose another --listen"
+            f"relay: cannot listen on {address}: {reason(error)}; choose another --listen"
         ) from None
     threading.Thread(target=server.serve, name="http", daemon=True).start()
-    log.print(f"relay: waiting for messages on {address}", highlight=False)
+    log.print(f"relay: waiting for messages on {address}", markup=False, highlight=False)
     stop.wait()
     server.stop()

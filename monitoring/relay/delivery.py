@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import requests
+from urllib3.exceptions import HTTPError  # not all of them are wrapped by requests
 
 from monitoring.relay.robots import Message, Request, Robot
 
@@ -67,14 +68,17 @@ def deliver(
         send: Posts.
         clock: Unix time in seconds.
     """
-    url = _secret(secrets, f"{robot.name}-url")
+    try:
+        url = _secret(secrets, f"{robot.name}-url")
+        secret = _secret(secrets, f"{robot.name}-secret")
+    except UnicodeDecodeError:
+        return Outcome(503, f"a secret file of {robot.name} in {secrets} is no text")
     if not url:
         return Outcome(503, f"there is no secret file {robot.name}-url in {secrets}")
     try:
         request = Request(url, robot.cut(message))
-    except (KeyError, IndexError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, AttributeError, UnicodeEncodeError):
         return Outcome(400, f"the message is not one for {robot.name}")
-    secret = _secret(secrets, f"{robot.name}-secret")
     if secret and robot.sign:
         request = robot.sign(request, secret, clock())
     return _sent(robot, request, send)
@@ -85,7 +89,7 @@ def _sent(robot: Robot, request: Request, send: Post) -> Outcome:
         answer = send(request.url, request.message)
     except requests.Timeout:
         return Outcome(504, f"{robot.name} did not answer within {_SECONDS:g} s")
-    except requests.RequestException as error:
+    except (requests.RequestException, HTTPError) as error:
         # The error's own words hold the URL, which is a secret.
         return Outcome(502, f"{robot.name} cannot be reached ({type(error).__name__})")
     if answer.status_code == _TOO_MANY or answer.status_code >= _SERVER_ERRORS:
@@ -94,7 +98,7 @@ def _sent(robot: Robot, request: Request, send: Post) -> Outcome:
         return Outcome(400, f"{robot.name} answered status {answer.status_code}")
     try:
         body = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     verdict = robot.judge(body)
     if verdict.delivered:

@@ -70,7 +70,8 @@ class Robot:
         words = next((str(answer[key]) for key in self.words if answer.get(key)), "")
         if code == 0 and not isinstance(code, bool):
             return Verdict(True, True, "")
-        return Verdict(False, code in self.final, f"error {code}: {words}".strip(": "))
+        final = isinstance(code, int) and code in self.final
+        return Verdict(False, final, f"error {code}: {words}".strip(": "))
 
     def cut(self, message: Message) -> Message:
         """Shorten a text in ``message`` that the robot would refuse."""

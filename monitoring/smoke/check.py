@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+_MOST_CHARACTERS = 400
+
 Status = Literal["pass", "warn", "fail"]
 
 
@@ -33,14 +35,20 @@ class Check:
 
 def passed(name: str, reason: str, **data: Any) -> Check:
     """Return a check that found all well."""
-    return Check(name, "pass", reason, "", data or None)
+    return Check(name, "pass", _line(reason), "", data or None)
 
 
 def warned(name: str, reason: str, remedy: str, **data: Any) -> Check:
     """Return a check that found something to look at."""
-    return Check(name, "warn", reason, remedy, data or None)
+    return Check(name, "warn", _line(reason), remedy, data or None)
 
 
 def failed(name: str, reason: str, remedy: str, **data: Any) -> Check:
     """Return a check that found a fault."""
-    return Check(name, "fail", reason, remedy, data or None)
+    return Check(name, "fail", _line(reason), remedy, data or None)
+
+
+def _line(text: str) -> str:
+    """Return what the server said as a line that does nothing to a terminal."""
+    line = "".join(sign if sign.isprintable() else "�" for sign in text)
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}…"

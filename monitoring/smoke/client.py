@@ -8,18 +8,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import requests
+from monitoring.exchange import MOST_BYTES, Answer, ExchangeError, ask
 
 _OK = 200
+_MOST_TOKENS = 1_000_000_000
+_STREAM_BYTES = 1024 * 1024
 
 
 class RequestError(Exception):
-    """A request failed. The message is one line; ``status`` is HTTP's, 0 without an answer."""
+    """A request failed. The message is one line; ``status`` is HTTP's, 0 without an answer.
 
-    def __init__(self, message: str, status: int = 0) -> None:
+    Attributes:
+        absent: Whether nothing listens there.
+        late: Whether the answer was not complete in time.
+    """
+
+    def __init__(
+        self, message: str, status: int = 0, *, absent: bool = False, late: bool = False
+    ) -> None:
         """Take the reason and HTTP's status."""
         super().__init__(message)
         self.status = status
+        self.absent = absent
+        self.late = late
 
 
 @dataclass(frozen=True)
@@ -59,10 +70,7 @@ class Client:
         self.url = url
         self._timeout = timeout
         self._monotonic = monotonic
-        self._session = requests.Session()
-        self._session.trust_env = False
-        if api_key:
-            self._session.headers["Authorization"] = f"Bearer {api_key}"
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def get(self, path: str) -> str:
         """Return the text at ``path``, or raise `RequestError`."""
@@ -70,7 +78,7 @@ class Client:
 
     def get_object(self, path: str) -> dict[str, Any]:
         """Return the JSON object at ``path``, or raise `RequestError`."""
-        return _object(self.get(path))
+        return _object(self._request("GET", path))
 
     def complete(self, model: str, prompt: str, tokens: int = 1) -> Completion:
         """Return a completion of ``prompt``, or raise `RequestError`."""
@@ -102,72 +110,83 @@ class Client:
         }
         start = self._monotonic()
         moments: list[float] = []
-        response = self._request("POST", "/v1/completions", body, stream=True)
-        try:
-            for line in response.iter_lines(chunk_size=1):
-                if line == b"data: [DONE]":
-                    return Stream(tuple(moments), ended=True)
-                if line.startswith(b"data: ") and _object(line[6:]).get("choices"):
-                    moments.append(self._monotonic() - start)
-                if self._monotonic() - start > self._timeout:
-                    raise RequestError(f"the stream did not end within {self._timeout:g} s")
-        except requests.RequestException as error:
-            raise RequestError(f"the stream broke off ({type(error).__name__})") from None
-        finally:
-            response.close()
-        return Stream(tuple(moments), ended=False)
+        ended = False
+
+        def on_line(line: bytes) -> bool:
+            nonlocal ended
+            ended = line == b"data: [DONE]"
+            if line.startswith(b"data: ") and _has_choices(line[6:]):
+                moments.append(self._monotonic() - start)
+            return ended
+
+        self._request("POST", "/v1/completions", body, on_line)
+        return Stream(tuple(moments), ended)
 
     def _answer(
         self, path: str, body: dict[str, Any], text: Callable[[dict[str, Any]], str | None]
     ) -> Completion:
         start = self._monotonic()
-        answer = _object(self._request("POST", path, body).text)
+        answer = _object(self._request("POST", path, body))
         seconds = self._monotonic() - start
         try:
             content = text(answer["choices"][0]) or ""
-            usage = answer.get("usage") or {}
-            return Completion(content, usage.get("prompt_tokens"), seconds)
+            tokens = (answer.get("usage") or {}).get("prompt_tokens")
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise RequestError(f"{path} answers in a form that is not OpenAI's") from None
+            content = None
+        if not isinstance(content, str):
+            raise RequestError(f"{path} answers in a form that is not OpenAI's")
+        counted = isinstance(tokens, int) and 0 < tokens < _MOST_TOKENS
+        return Completion(content, tokens if counted else None, seconds)
 
     def _request(
-        self, method: str, path: str, body: dict[str, Any] | None = None, *, stream: bool = False
-    ) -> requests.Response:
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        on_line: Callable[[bytes], bool] | None = None,
+    ) -> Answer:
         try:
-            response = self._session.request(
-                method, self.url + path, json=body, timeout=self._timeout, stream=stream
+            answer = ask(
+                method,
+                self.url + path,
+                self._timeout,
+                json=body,
+                headers=self._headers,
+                on_line=on_line,
+                most_bytes=_STREAM_BYTES if on_line else MOST_BYTES,
             )
-        except requests.Timeout:
-            raise RequestError(f"{path} did not answer within {self._timeout:g} s") from None
-        except requests.ConnectionError:
-            raise RequestError(f"nothing answers at {self.url}") from None
-        except requests.RequestException as error:
-            raise RequestError(f"{path} gives no valid answer ({type(error).__name__})") from None
-        if response.status_code != _OK:
+        except ExchangeError as error:
+            raise RequestError(str(error), absent=error.absent, late=error.late) from None
+        if answer.status != _OK:
             raise RequestError(
-                f"{path} answers HTTP {response.status_code}{_reason(response)}",
-                response.status_code,
+                f"{path} answers HTTP {answer.status}{_reason(answer)}", answer.status
             )
-        return response
+        return answer
 
 
-def _object(text: str | bytes) -> dict[str, Any]:
+def _object(answer: Answer) -> dict[str, Any]:
     try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise RequestError("the answer is not a JSON object: is this an OpenAI-compatible server?")
-    return value
+        return answer.json_object()
+    except ExchangeError as error:
+        raise RequestError(str(error)) from None
 
 
-def _reason(response: requests.Response) -> str:
+def _has_choices(event: bytes) -> bool:
+    """Tell whether an event of a stream brings text; one of figures alone has no choices."""
+    try:
+        value = json.loads(event)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value.get("choices"))
+
+
+def _reason(answer: Answer) -> str:
     """Return the server's own words on what is wrong, in one line."""
     try:
-        answer = response.json()
-        error = answer.get("error", answer)
-        message = error.get("message", "") if isinstance(error, dict) else str(error)
-    except (ValueError, AttributeError):
-        return ""
+        said = answer.json_object()
+    except ExchangeError:
+        return f" with {answer.kind}"
+    error = said.get("error", said)
+    message = error.get("message", "") if isinstance(error, dict) else str(error)
     line = " ".join(str(message).split())
     return f": {line[:200]}" if line else ""

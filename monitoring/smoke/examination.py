@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from exporter import catalogue
-from monitoring.metrics_page import parse
+from monitoring.metrics_page import PageError, parse
 from monitoring.smoke import metrics, serving
 from monitoring.smoke.check import Check, failed
 from monitoring.smoke.client import Client, RequestError
@@ -40,13 +40,14 @@ def examine(
     yield chosen
     if chosen.status == "fail":
         return
-    name, length = str(entry["id"]), entry.get("max_model_len")
+    name, length = str(entry["id"]), serving.context_length(entry)
     yield serving.architecture(entry)
     page = None
     try:
         page = client.get("/metrics")
         yield metrics.names(page)
-    except RequestError as error:
+    except (RequestError, PageError) as error:
+        page = None
         yield failed("metrics", str(error), "Prometheus would get the same: see the server's log.")
     if page is not None and "vllm:" in page:
         wanted = frozenset({catalogue.CACHE_CONFIG_INFO})

@@ -8,12 +8,13 @@ was found.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from exporter import catalogue
-from monitoring.metrics_page import parse
+from monitoring.metrics_page import PageError, parse
 from monitoring.smoke.client import Client
 from monitoring.smoke.prompt import words
 
@@ -71,10 +72,15 @@ def counters(page: str) -> Counters:
         CountersError: They are not there.
     """
     names = (catalogue.PREFIX_CACHE_QUERIES, catalogue.PREFIX_CACHE_HITS)
-    samples = parse(page, frozenset(names)).samples
+    try:
+        samples = parse(page, frozenset(names)).samples
+    except PageError as error:
+        raise CountersError(str(error)) from None
     sums = [sum(each.value for each in samples if each.name == name) for name in names]
     if len({each.name for each in samples}) < len(names):
         raise CountersError("vLLM's counters of the prefix cache are not on /metrics")
+    if not all(map(math.isfinite, sums)):
+        raise CountersError("vLLM's counters of the prefix cache are no numbers")
     return Counters(*sums)
 
 

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from monitoring.budget.fields import ArchitectureError, Fields, read_object
 from monitoring.smoke.check import Check, failed, passed, warned
 from monitoring.smoke.client import Client, RequestError
 
 _NOT_FOUND = 404
-_UNAUTHORIZED = 401
+_UNAUTHORIZED = (401, 403)
+_SERVER_ERRORS = 500
+_MOST_TOKENS = 1_000_000_000
 _LOG = "See the server's log."
+_ELSEWHERE = "Point the URL at vLLM itself: its root, such as http://127.0.0.1:8000."
 
 
 def version(client: Client) -> Check:
     """Examine whether the server is there, and which it is."""
     try:
-        found = str(client.get_object("/version")["version"])
+        found = client.get_object("/version").get("version")
     except RequestError as error:
         if error.status == _NOT_FOUND:
-            return warned(
-                "version", "there is no /version: this is not vLLM", "Point the URL at vLLM itself."
-            )
-        return failed("version", str(error), "Start the server, or correct the URL.")
-    except KeyError:
-        return warned("version", "/version tells none", "Point the URL at vLLM itself.")
+            return warned("version", "there is no /version: this is not vLLM", _ELSEWHERE)
+        return failed("version", str(error), _remedy(error))
+    if not isinstance(found, str) or not found:
+        return warned("version", "/version tells none", _ELSEWHERE)
     return passed("version", f"vLLM {found}", version=found)
 
 
 def model(client: Client, wanted: str | None) -> tuple[Check, dict[str, Any]]:
     """Examine which model is served; also return what the server says of it."""
     try:
-        entries = client.get_object("/v1/models").get("data") or []
+        found = client.get_object("/v1/models").get("data")
     except RequestError as error:
-        remedy = "Set OPENAI_API_KEY." if error.status == _UNAUTHORIZED else _LOG
-        return failed("model", str(error), remedy), {}
-    entries = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
+        return failed("model", str(error), _remedy(error)), {}
+    entries = [
+        entry
+        for entry in (found if isinstance(found, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str) and entry["id"]
+    ]
     chosen = [entry for entry in entries if wanted in (None, entry["id"])]
     if not chosen:
         names = ", ".join(entry["id"] for entry in entries) or "none"
         what = f"{wanted} is not served; served: {names}" if wanted else "no model is served"
-        return failed("model", what, "Give --model one of them."), {}
+        return failed("model", what, "Give --model one of them." if entries else _ELSEWHERE), {}
     entry: dict[str, Any] = chosen[0]
-    length = entry.get("max_model_len")
+    length = context_length(entry)
     context = f", {length} tokens of context" if length else ""
     return passed(
         "model", f"{entry['id']}{context}", model=entry["id"], max_model_len=length
     ), entry
+
+
+def context_length(entry: dict[str, Any]) -> int | None:
+    """Return the tokens of context that a model's entry tells; None where it tells none."""
+    length = entry.get("max_model_len")
+    believable = type(length) is int and 0 < length < _MOST_TOKENS
+    return length if believable else None
+
+
+def _remedy(error: RequestError) -> str:
+    if error.absent:
+        return "Start the server, or correct the URL."
+    if error.status in _UNAUTHORIZED:
+        return "Set OPENAI_API_KEY to a key that the server takes."
+    return _LOG if error.late or error.status >= _SERVER_ERRORS else _ELSEWHERE
 
 
 def architecture(entry: dict[str, Any]) -> Check:
@@ -55,20 +74,20 @@ def architecture(entry: dict[str, Any]) -> Check:
     root = str(entry.get("root") or "")
     if root.endswith(".gguf"):
         return passed("architecture", f"GGUF file {Path(root).name}", quantization="gguf")
-    path = Path(root) / "config.json"
     try:
-        config = json.loads(path.read_text(encoding="utf-8")) if root.startswith("/") else None
-    except (OSError, ValueError):
+        config = Fields(read_object(Path(root) / "config.json")) if root.startswith("/") else None
+        names = config.texts("architectures") if config else []
+        quantization = config.part("quantization_config") if config else None
+    except ArchitectureError:
         config = None
-    if not isinstance(config, dict):
+    if config is None:
         return warned(
             "architecture",
             "not told by the API, and the model's config.json is not on this machine",
             "See the server's log (`architecture`, `quantization`).",
         )
-    name = ", ".join(config.get("architectures") or ["unknown"])
-    settings = config.get("quantization_config") or {}
-    method = settings.get("quant_method") or "none"
+    name = ", ".join(names) or "unknown"
+    method = (quantization and quantization.text("quant_method")) or "none"
     return passed(
         "architecture", f"{name}, quantization {method}", architecture=name, quantization=method
     )

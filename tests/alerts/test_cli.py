@@ -26,7 +26,7 @@ def test_build_takes_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["build", "--settings", "none.yml"], 2, "none.yml: cannot be read: No such file"),
+        (["build", "--settings", "none.yml"], 2, "none.yml: cannot be read (No such file"),
         (["build", "--setings", "x"], 2, "No such option"),
         (["biuld"], 2, "No such command 'biuld'"),
         (["build", "--output", "/proc/none"], 1, "/proc/none: cannot be written"),
@@ -54,3 +54,13 @@ def test_list_shows_each_alert_with_its_rule(capsys, monkeypatch) -> None:
         "1m",
     ):
         assert text in table
+
+
+def test_brackets_of_a_setting_are_shown_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    mine = tmp_path / "mine.yml"
+    mine.write_text("cache: {exempt_models: ['a[/x]']}\nselectors: {servers: 'job=~\"[a-z]+\"'}\n")
+    assert main(["list", "--settings", str(mine)]) == 0
+    assert 'job=~"[a-z]+"' in capsys.readouterr().out

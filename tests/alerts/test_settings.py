@@ -95,8 +95,39 @@ def test_an_empty_file_changes_nothing(user_file) -> None:
         ("memory: {above_limit: 5}", "memory.above_limit is a share between 0 and 1"),
         ("service: {waiting_requests: 0}", "service.waiting_requests must be a number above 0"),
         ("monitoring: {remembered_for: 5m}", "must be longer than alerts.VLLMServerVanished.for"),
-        ("- a", "must hold keys such as `cache:`, not a bare value"),
-        ("cache: [", "is not YAML"),
+        ("- a", "the file must be a mapping of keys to values"),
+        ("cache: [", "line 1: expected the node content"),
+        ("alerts: x", "VLLMRequestsQueueing"),
+        (
+            "notification: {receivers: {email: [info]}, email: {to: a, from: b, smarthost: mail}}",
+            "smarthost must be host:port",
+        ),
+        ("alerts: {x: 1}", "(25 in all)"),
+        ("cache: {}\ncache: {}", "line 2: cache is there twice"),
+        ("cache:\n  hit_rate: {low: 0.4, low: 0.3}", "line 2: low is there twice"),
+        ("cache: &a {}\nmemory: *a", "line 2: aliases (*) are not read"),
+        ("cache: " + "[" * 5000, "is nested too deeply"),
+        ("a: " + "a" * 1024 * 1024, "has more than 1 MiB"),
+        ("cache: {window: !!int ''}", "line 1: '' is no value"),
+        ("cache: {window: !!bool x}", "line 1: 'x' is no value"),
+        ("cache: {window: 2024-13-45}", "line 1: '2024-13-45' is no value"),
+        ("memory: {growth_bytes: " + "9" * 5000 + "}", "is no value"),
+        ("memory: {growth_bytes: 0x" + "f" * 5000 + "}", "so many digits"),
+        ("memory: {growth_bytes: 1e400}", "must be a number such as 0.5, not '1e400'"),
+        ("memory: {growth_bytes: .inf}", "line 1: memory.growth_bytes must be a number above 0"),
+        ("memory:\n  above_limit: .nan", "line 2: memory.above_limit is a share"),
+        ("5: x", "line 1: 5 must be text"),
+        ("? a\n  b\n: x", "unknown key a b"),
+        ("x" * 900 + ": 1", "unknown key xxxx"),
+        ("cache: {window: '" + "9" * 5000 + "s'}", "longer than the 292 years"),
+        ("cache: {window: 300y}", "cache.window: is longer than the 292 years"),
+        ("cache:\n  window: " + "x" * 5000, "line 2: cache.window: 'xxx"),
+        ("links:\n  grafana: 'http://['", "line 2: links.grafana must be a URL"),
+        ("links: {grafana: 'http://x:y'}", "links.grafana must be a URL"),
+        ("links: {grafana: 'http://x y'}", "links.grafana must be a URL"),
+        ("selectors: {servers: 'a=\"x\n\n  y\"'}", "must be label matchers"),
+        ("grafana: {folder: ''}", "line 1: grafana.folder is empty"),
+        ("alerts: {VLLMStalled: {for: [" + "1, " * 900 + "1]}}", "must be a duration"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line_with_the_file_and_the_key(
@@ -109,8 +140,21 @@ def test_what_is_wrong_is_told_in_one_line_with_the_file_and_the_key(
     assert message in told
     assert told.startswith(f"{path}: ")
     assert "\n" not in told
+    assert len(told) < 600
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"none\.yml: cannot be read: No such file"):
+    with pytest.raises(SettingsError, match=r"none\.yml: cannot be read \(No such file"):
         load(tmp_path / "none.yml")
+
+
+def test_what_is_no_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yml"
+    path.write_bytes(b"cache: \xff")
+    with pytest.raises(SettingsError, match="is no UTF-8 text"):
+        load(path)
+
+
+def test_a_line_is_told_only_of_what_is_in_the_file(user_file) -> None:
+    with pytest.raises(SettingsError, match=r"mine\.yml: cache\.window is 5m, but must be"):
+        load(user_file("intervals: {scrape: 4m}"))

@@ -163,7 +163,11 @@ def test_a_grafana_that_is_not_there_is_told_of(token, capsys) -> None:
 @pytest.mark.parametrize(
     ("url", "content", "message"),
     [
-        ("127.0.0.1:3000", TOKEN, "is not a URL such as"),
+        ("127.0.0.1:3000", TOKEN, "write http://127.0.0.1:13000"),
+        ("", TOKEN, "write http://127.0.0.1:13000"),
+        ("http://127.0.0.1:3000/?a=b", TOKEN, "has more than a path"),
+        ("http://127.0.0.1:3000", "a\x07b", "holds no token"),
+        ("http://127.0.0.1:3000", "é", "holds no token"),
         ("http://127.0.0.1:3000", "", "holds no token"),
         ("http://127.0.0.1:3000", "two words", "holds no token"),
         ("http://127.0.0.1:3000", None, "No such file"),
@@ -174,6 +178,25 @@ def test_wrong_usage_is_told_in_one_line(tmp_path, url, content, message, capsys
     if content is not None:
         token.write_text(content)
     assert main(["push", "--url", url, "--token-file", str(token)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert message in told
+
+
+@pytest.mark.parametrize("folder", ["", " ", "../..", "a/b", "模型", "x" * 41, "a?b"])
+def test_a_folder_that_can_be_no_uid_is_refused(token, folder, capsys) -> None:
+    url = "http://127.0.0.1:9"
+    assert main(["push", "--url", url, "--token-file", str(token), "--folder", folder]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "is no uid: up to 40 letters" in told
+
+
+@pytest.mark.parametrize(
+    ("file", "message"), [("", "write a path"), ("/", "is a directory"), ("/dev/zero", "no token")]
+)
+def test_a_token_file_that_is_none_is_refused(file, message, capsys) -> None:
+    assert main(["push", "--url", "http://127.0.0.1:9", "--token-file", file]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert message in told

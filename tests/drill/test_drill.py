@@ -144,7 +144,7 @@ def test_a_folder_without_drills_is_told(tmp_path: Path) -> None:
     [
         (["drill"], 2, "name the alerts to drill, such as VLLMServerDown"),
         (["drill", "VLLMNone"], 2, "'VLLMNone' is not one of"),
-        (["drill", "VLLMServerDown", "--listen=x"], 2, "x is not HOST:PORT"),
+        (["drill", "VLLMServerDown", "--listen=x"], 2, "'x' is no address"),
         (["drill", "VLLMServerDown", "--run-dir=/nonexistent"], 1, "no chain runs in"),
     ],
 )

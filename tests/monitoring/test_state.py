@@ -1,7 +1,9 @@
 """The chain's state on disk, and what is left of a chain that died."""
 
+import json
 import subprocess
 import time
+from dataclasses import asdict
 
 import pytest
 from rich.console import Console
@@ -36,12 +38,40 @@ def test_what_is_written_is_read(tmp_path):
     assert state.read(tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"components": [{"name": 1}]}', "\xff"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "[" * 100_000, '{"components": [{"name": 1}]}', "\xff"]
+)
 def test_a_foreign_file_is_one_clear_line(tmp_path, text):
     (tmp_path / state.FILE).write_text(text, encoding="latin-1")
     with pytest.raises(ChainError, match="not this kit's") as caught:
         state.read(tmp_path)
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("pid", value) for value in (0, -1, True, "1", 1.5, 10**30, None, [])),
+        *(("started_at", value) for value in ("x", None, float("nan"), -1.0, 1e400)),
+        *(("prometheus_url", value) for value in (1, None, {})),
+    ],
+)
+def test_a_value_of_another_kind_is_none_of_the_kits(tmp_path, name, value):
+    values = asdict(chain_state()) | {name: value}
+    (tmp_path / state.FILE).write_text(json.dumps(values))
+    with pytest.raises(ChainError, match="not this kit's"):
+        state.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("pid", 0), ("pid", "x"), ("phase", None), ("port", -1), ("name", 5)]
+)
+def test_neither_is_a_program_of_another_kind(tmp_path, name, value):
+    values = asdict(chain_state())
+    values["components"][0][name] = value
+    (tmp_path / state.FILE).write_text(json.dumps(values))
+    with pytest.raises(ChainError, match="not this kit's"):
+        state.read(tmp_path)
 
 
 def test_one_chain_at_a_time(tmp_path):

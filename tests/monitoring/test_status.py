@@ -125,7 +125,7 @@ def test_without_prometheus_the_programs_are_shown_all_the_same(free_port):
     told = report(chain(url, COMPONENT), Prometheus(url), lambda _: False)
     assert not told.is_well
     text = shown(told)
-    assert f"Prometheus does not answer at {url}" in text
+    assert f"no Prometheus there: nothing answers at {url}" in text
     assert "one: see a.log" in text
     assert "not reported" not in text  # nobody was asked
 

@@ -165,6 +165,37 @@ def test_a_robot_that_cannot_be_reached_is_tried_again_and_its_token_not_told(
     assert deliver(ROBOTS["wecom"], _copy("wecom"), secrets, slow).status == 504
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"errcode": []}', b'{"errcode": {}}'])
+def test_an_answer_in_another_form_is_no_delivery(
+    body: bytes, robot: Answering, tmp_path: Path
+) -> None:
+    robot.body = body
+    secrets = _secrets(tmp_path, "dingtalk", robot.url)
+    assert deliver(ROBOTS["dingtalk"], _copy("dingtalk"), secrets).status == 503
+
+
+def test_a_secret_that_is_no_text_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "wecom-url").write_bytes(b"\xff\xfe")
+    outcome = deliver(ROBOTS["wecom"], _copy("wecom"), tmp_path)
+    assert (outcome.status, outcome.reason) == (
+        503,
+        f"a secret file of wecom in {tmp_path} is no text",
+    )
+
+
+@pytest.mark.parametrize("url", [f"http://{'a' * 64}.example/secret", "http://[", "secret"])
+def test_a_url_that_is_none_is_not_told(url: str, tmp_path: Path) -> None:
+    secrets = _secrets(tmp_path, "wecom", url)
+    outcome = deliver(ROBOTS["wecom"], _copy("wecom"), secrets)
+    assert outcome.status == 502
+    assert url not in outcome.reason
+
+
+def test_a_text_that_no_bytes_can_hold_is_refused(robot: Answering, tmp_path: Path) -> None:
+    message = {"markdown": {"content": "\ud800"}}
+    assert deliver(ROBOTS["wecom"], message, _secrets(tmp_path, "wecom", robot.url)).status == 400
+
+
 def test_a_missing_secret_is_told_by_name_and_tried_again(tmp_path: Path) -> None:
     outcome = deliver(ROBOTS["wecom"], _copy("wecom"), tmp_path)
     assert outcome.status == 503

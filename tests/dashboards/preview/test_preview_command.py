@@ -20,10 +20,13 @@ def _built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ("arguments", "line"),
     [
         ([], "say which Prometheus to ask: --prometheus http://127.0.0.1:19090"),
-        (["--prometheus", "localhost:9090"], "localhost:9090 is not a URL such as"),
-        (["--prometheus", "http://host:port"], "http://host:port is not a URL such as"),
-        (["--prometheus", "http://x", "--listen", "13000x"], "13000x is not an address such as"),
-        (["--prometheus", "http://x", "--listen", "h:99999"], "h:99999 is not an address such as"),
+        (["--prometheus", "localhost:9090"], "localhost:9090' is no URL of a server: write"),
+        (["--prometheus", "http://host:port"], "http://host:port' is no URL of a server: write"),
+        (["--prometheus", "http://x", "--listen", "13000x"], "'13000x' is no address"),
+        (
+            ["--prometheus", "http://x", "--listen", "h:99999"],
+            "port 99999 is not between",
+        ),
         (
             ["--prometheus", "http://x", "--dashboards", "/nowhere"],
             "/nowhere is not a folder of dashboards",

@@ -55,8 +55,19 @@ def test_findings_for_people(url: str) -> None:
         assert expected in result.stdout
 
 
+def test_the_example_of_the_guide_is_what_is_printed(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    guide = (Path(__file__).parents[3] / "docs/advise.md").read_text(encoding="utf-8")
+    shown = [line[4:] for line in guide.splitlines() if line.startswith("    ")]
+    printed = run("--vllm-url", url, "--seconds", "2").stdout.splitlines()
+    assert printed[0].endswith(", last 2 seconds")
+    assert shown == [line.rstrip() for line in printed[1:] if line]
+
+
 def test_a_page_without_vllm_is_told(url: str) -> None:
-    result = run("--vllm-url", f"{url}/other", "--seconds", "2")
+    result = run("--vllm-url", f"{url}/other", "--seconds", "3600")
     assert result.exit_code == 1
     assert "shows no vLLM metrics" in result.stderr
 
@@ -64,7 +75,7 @@ def test_a_page_without_vllm_is_told(url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("--prometheus", "http://127.0.0.1:9"), 1, "no Prometheus answers"),
+        (("--prometheus", "http://127.0.0.1:9"), 1, "no Prometheus there: nothing answers at"),
         (("--vllm-url", "http://127.0.0.1:9"), 1, "is the program up"),
         (("--vllm-url", "nonsense"), 2, "no URL of a server"),
         (("--exporter-url", "http://127.0.0.1:9"), 2, "goes with --vllm-url"),

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.advise.pages import configuration, observe
+from monitoring.advise.observation import Observation
+from monitoring.advise.pages import configuration, observe, read
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 START = (RECORDINGS / "h200-vllm-0.25.1/metrics-start.txt").read_text()
@@ -16,8 +17,14 @@ vllm:gpu_memory_reserved_bytes{gpu="0",uuid="GPU-1"} 100
 """
 
 
+def seen_of(server: str, texts: list[str], exporter: list[str], seconds: float) -> Observation:
+    return observe(
+        server, [read(text) for text in texts], [read(text) for text in exporter], seconds
+    )
+
+
 def test_increase_between_two_recorded_pages() -> None:
-    seen = observe("h200", [START, LOADED], [], 60)
+    seen = seen_of("h200", [START, LOADED], [], 60)
     assert seen.requests == 192
     assert seen.hit_rate is not None
     assert 0.5 < seen.hit_rate < 1
@@ -29,30 +36,30 @@ def test_increase_between_two_recorded_pages() -> None:
 
 
 def test_a_restart_counts_from_zero() -> None:
-    once = observe("h200", [START, LOADED], [], 60)
-    again = observe("h200", [START, LOADED, START, LOADED], [], 60)
+    once = seen_of("h200", [START, LOADED], [], 60)
+    again = seen_of("h200", [START, LOADED, START, LOADED], [], 60)
     assert again.looked_up == pytest.approx(2 * once.looked_up)
     assert again.requests == 2 * once.requests
 
 
 def test_no_increase_is_no_hit_rate() -> None:
-    seen = observe("h200", [LOADED, LOADED], [], 60)
+    seen = seen_of("h200", [LOADED, LOADED], [], 60)
     assert (seen.looked_up, seen.hit_rate, seen.mean_prompt) == (0, None, None)
 
 
 def test_caching_off_is_seen() -> None:
-    assert observe("h200", [OFF, OFF], [], 1).configuration.caching is False
+    assert seen_of("h200", [OFF, OFF], [], 1).configuration.caching is False
 
 
 def test_highest_memory_of_the_span_counts() -> None:
-    seen = observe("a", [START], [EXPORTER % 0.5, EXPORTER % 0.9, EXPORTER % 0.7], 2)
+    seen = seen_of("a", [START], [EXPORTER % 0.5, EXPORTER % 0.9, EXPORTER % 0.7], 2)
     assert seen.fullest is not None
     assert (seen.fullest.usage, seen.fullest.usable, seen.fullest.others) == (0.9, 900, None)
 
 
 def test_memory_of_others_is_taken_where_it_is_told() -> None:
     other = 'vllm:gpu_memory_other_bytes{gpu="0",uuid="GPU-1"} 42\n'
-    seen = observe("a", [START], [EXPORTER % 0.5 + other], 2)
+    seen = seen_of("a", [START], [EXPORTER % 0.5 + other], 2)
     assert seen.gpus[0].others == 42
 
 
@@ -63,7 +70,7 @@ def test_gauges_are_averaged_and_engines_joined() -> None:
         'vllm:kv_cache_usage_perc{engine="0"} 0.1\n'
         'vllm:kv_cache_usage_perc{engine="1"} 0.5\n'
     )
-    seen = observe("a", [page % 0, page % 4], [], 1)
+    seen = seen_of("a", [page % 0, page % 4], [], 1)
     assert (seen.running, seen.running_most) == (4, 6)
     assert seen.cache_usage_most == 0.5
 
@@ -73,3 +80,12 @@ def test_labels_without_a_number_are_unknown() -> None:
     assert told is not None
     assert (told.block_tokens, told.utilization, told.caching) == (None, None, True)
     assert configuration([]) is None
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e400"])
+def test_what_is_no_number_is_left_out(text: str) -> None:
+    told = configuration([{"block_size": text, "kv_cache_size_tokens": text}])
+    assert told is not None
+    assert (told.block_tokens, told.cache_tokens) == (None, None)
+    page = 'vllm:num_requests_running 2\nvllm:num_requests_running{a="b"} %s\n'
+    assert seen_of("a", [page % text], [], 1).running == 2

@@ -1,20 +1,18 @@
-import json
-
 import promql_parser
 import pytest
-import requests
 
-from monitoring.advise.prometheus import SourceError, Value, observe, query_of
+from monitoring.advise.prometheus import SourceError, observe, query_of
+from monitoring.prometheus_api import Sample
 
 
 class StandIn:
     """Answers queries from a table of what they contain; every query must be valid PromQL."""
 
-    def __init__(self, answers: dict[str, list[Value]]) -> None:
+    def __init__(self, answers: dict[str, list[Sample]]) -> None:
         self.answers = answers
         self.asked: list[str] = []
 
-    def __call__(self, expression: str) -> list[Value]:
+    def __call__(self, expression: str) -> list[Sample]:
         promql_parser.parse(expression)
         self.asked.append(expression)
         for part, values in self.answers.items():
@@ -25,14 +23,14 @@ class StandIn:
 
 INFO = {"enable_prefix_caching": "True", "block_size": "16", "gpu_memory_utilization": "0.85"}
 ANSWERS = {
-    "count by (server)": [Value({"server": 'a"b'}, 1)],
-    "vllm:cache_config_info{": [Value(INFO, 1)],
-    "queries_total": [Value({}, 1000)],
-    "hits_total": [Value({}, 600)],
-    "avg_over_time(sum(vllm:num_requests_running": [Value({}, 3)],
-    "max_over_time(sum(vllm:num_requests_running": [Value({}, 8)],
-    "total_bytes": [Value({"uuid": "GPU-1"}, 900)],
-    "max_over_time(vllm:gpu_memory_usage": [Value({"uuid": "GPU-1"}, 0.8)],
+    "count by (server)": [Sample({"server": 'a"b'}, 1)],
+    "vllm:cache_config_info{": [Sample(INFO, 1)],
+    "queries_total": [Sample({}, 1000)],
+    "hits_total": [Sample({}, 600)],
+    "avg_over_time(sum(vllm:num_requests_running": [Sample({}, 3)],
+    "max_over_time(sum(vllm:num_requests_running": [Sample({}, 8)],
+    "total_bytes": [Sample({"uuid": "GPU-1"}, 900)],
+    "max_over_time(vllm:gpu_memory_usage": [Sample({"uuid": "GPU-1"}, 0.8)],
 }
 
 
@@ -55,7 +53,7 @@ def test_a_name_with_quotes_stays_one_label() -> None:
 
 
 def test_servers_are_told_apart_and_chosen() -> None:
-    both = ANSWERS | {"count by (server)": [Value({"server": name}, 1) for name in "ba"]}
+    both = ANSWERS | {"count by (server)": [Sample({"server": name}, 1) for name in "ba"]}
     assert [seen.server for seen in observe(StandIn(both), 1)] == ["a", "b"]
     assert [seen.server for seen in observe(StandIn(both), 1, "b")] == ["b"]
     with pytest.raises(SourceError, match="knows no server c; it knows a, b"):
@@ -67,42 +65,28 @@ def test_no_server_at_all() -> None:
         observe(StandIn({}), 1)
 
 
-class Session:
-    """A stand-in for HTTP."""
-
-    trust_env = True
-
-    def __init__(self, body: bytes | Exception) -> None:
-        self.body = body
-
-    def get(self, url: str, **_: object) -> requests.Response:
-        if isinstance(self.body, Exception):
-            raise self.body
-        response = requests.Response()
-        response.status_code = 200
-        response._content = self.body
-        return response
-
-
-def ask(body: bytes | Exception) -> list[Value]:
-    return query_of("http://p", Session(body))("up")  # type: ignore[arg-type]
-
-
-def test_an_answer_is_read_and_nan_left_out() -> None:
+def test_an_answer_is_read_and_nan_left_out(standin_server) -> None:
     series = [{"metric": {"a": "b"}, "value": [1, text]} for text in ("2", "NaN", "+Inf")]
     answer = {"status": "success", "data": {"result": series}}
-    assert ask(json.dumps(answer).encode()) == [Value({"a": "b"}, 2.0)]
+    url = standin_server({"/api/v1/query": lambda _: (200, answer)})
+    assert query_of(url)("up") == [Sample({"a": "b"}, 2.0)]
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (requests.ConnectionError(), "no Prometheus answers at http://p"),
-        (requests.Timeout(), "does not answer as a Prometheus does"),
-        (b"<html>", "does not answer as a Prometheus does"),
-        (b'{"status": "error", "error": "bad"}', "refuses a query: bad"),
+        ("<html>", "answers with a web page, not with a JSON object; start it, correct"),
+        ('{"status": "success"}', "answers in a form that is not Prometheus'"),
+        ('{"status": "success", "data": {"result": [1]}}', "in a form that is not Prometheus'"),
+        ('{"status": "error", "error": "bad"}', "refuses: bad$"),
     ],
 )
-def test_faults_are_told_in_one_line(body: bytes | Exception, message: str) -> None:
+def test_faults_are_told_in_one_line(standin_server, body: str, message: str) -> None:
+    url = standin_server({"/api/v1/query": lambda _: (200, body)})
     with pytest.raises(SourceError, match=message):
-        ask(body)
+        query_of(url)("up")
+
+
+def test_no_prometheus_is_told_in_one_line() -> None:
+    with pytest.raises(SourceError, match=r"nothing answers at http://127\.0\.0\.1:1; start it"):
+        query_of("http://127.0.0.1:1")("up")

@@ -2,6 +2,7 @@ import pytest
 
 from monitoring.budget import models
 from monitoring.budget.architecture import FULL, SLIDING, ArchitectureError, read
+from monitoring.budget.memory import splits
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],
@@ -71,8 +72,40 @@ def test_head_dim_wins_over_hidden_size() -> None:
         ({"layer_types": ["linear_attention"] * 32}, "linear_attention"),
         ({"layer_types": ["full_attention"]}, "names 1 layers of 32"),
         ({"num_kv_shared_layers": 32}, "32 of 32"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers is above 10000"),
+        ({"num_attention_heads": 10**6, "head_dim": None}, "more than hidden_size"),
+        ({"vision_config": {"hidden_size": "x"}}, "vision_config.hidden_size must be a whole"),
+        ({"text_config": {"hidden_size": 1}}, "text_config.num_hidden_layers must be a whole"),
+        ({"layer_types": [None] * 32}, "layer_types must be a list of texts, not a list"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(ArchitectureError, match=message):
         read(LLAMA | change)
+
+
+@pytest.mark.parametrize(
+    "value", [-1, 0.5, 1e400, 10**400, "x", [1], {"a": 1}], ids=lambda value: str(value)[:8]
+)
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads"),
+        *("head_dim", "global_head_dim", "num_kv_shared_layers", "max_position_embeddings"),
+        *("sliding_window", "use_sliding_window", "layer_types", "attention_k_eq_v"),
+        *("num_experts", "vocab_size", "intermediate_size", "hidden_size_per_layer_input"),
+        *("tie_word_embeddings", "architectures", "vision_config", "text_config"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_its_key(key: str, value: object) -> None:
+    if key in ("text_config", "vision_config") and isinstance(value, dict):
+        value = {"hidden_size": value}
+    with pytest.raises(ArchitectureError, match=key):
+        read(LLAMA | {"sliding_window": 1024, "sliding_window_pattern": 6, key: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "possible"), [("llama-3.1-8b", [1, 2, 4, 8, 16, 32]), ("gemma-4-e4b", [1, 2, 4, 8])]
+)
+def test_heads_are_dealt_out_evenly(name: str, possible: list[int]) -> None:
+    assert splits(models.find(name)) == possible

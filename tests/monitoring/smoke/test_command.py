@@ -50,3 +50,10 @@ def test_two_runs_send_prompts_of_their_own(url: str, behaviour: Any) -> None:
 def test_a_longer_prompt_begins_with_the_shorter_one() -> None:
     assert words(40, 1).startswith(words(20, 1) + " ")
     assert words(20, 1) != words(20, 2)
+
+
+def test_a_key_that_is_none_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "schlüssel\n")
+    result = run(url)
+    assert result.exit_code == 2
+    assert "OPENAI_API_KEY holds no key" in result.stderr

@@ -96,7 +96,7 @@ def test_a_model_that_is_not_served(url: str) -> None:
 
 def test_no_model(url: str, behaviour: Any) -> None:
     behaviour.models = []
-    fails(checks(url)["model"], "no model is served", "--model")
+    fails(checks(url)["model"], "no model is served", "vLLM itself")
 
 
 def test_a_key_that_is_missing(url: str, behaviour: Any) -> None:
@@ -206,7 +206,7 @@ def test_a_completion_in_another_form(url: str, behaviour: Any) -> None:
 
 def test_a_completion_that_is_not_json(url: str, behaviour: Any) -> None:
     behaviour.statuses["/v1/completions"] = (200, "<html>")
-    fails(checks(url)["completion"], "not a JSON object", "log")
+    fails(checks(url)["completion"], "with a web page, not with a JSON object", "log")
 
 
 def test_answers_without_text(url: str, behaviour: Any) -> None:
@@ -244,4 +244,87 @@ def test_a_stream_that_comes_at_once(url: str, behaviour: Any) -> None:
 
 def test_a_stream_that_does_not_end(url: str, behaviour: Any) -> None:
     behaviour.pieces = (0.0, 1.2, 1.2)
-    fails(checks(url)["streaming"], "did not end within 2 s", "log")
+    fails(checks(url)["streaming"], "did not answer completely within 2 s", "log")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason", "remedy"),
+    [
+        (200, "<!DOCTYPE html>", "with a web page", "vLLM itself"),
+        (200, "", "with nothing", "vLLM itself"),
+        (200, "[" * 100_000, "not with a JSON object", "vLLM itself"),
+        (500, "<html>", "HTTP 500 with a web page", "See the server's log"),
+        (401, '{"error": "no"}', "HTTP 401: no", "OPENAI_API_KEY"),
+        (302, "", "redirects to nowhere", "vLLM itself"),
+    ],
+)
+def test_something_else_is_there(
+    url: str, behaviour: Any, status: int, body: str, reason: str, remedy: str
+) -> None:
+    behaviour.statuses["/version"] = (status, body)
+    found = checks(url)
+    assert list(found) == ["version"]
+    fails(found["version"], reason, remedy)
+
+
+@pytest.mark.parametrize("version", ['["0.30"]', "null", '""', "{}", "1e400"])
+def test_a_version_that_is_none(url: str, behaviour: Any, version: str) -> None:
+    behaviour.statuses["/version"] = (200, f'{{"version": {version}}}')
+    warns(checks(url)["version"], "tells none", "vLLM itself")
+
+
+def test_what_the_server_says_does_nothing_to_the_terminal(url: str, behaviour: Any) -> None:
+    behaviour.version = "\x1b[2J\n" + "x" * 5000
+    reason = checks(url)["version"].reason
+    assert reason.isprintable()
+    assert len(reason) < 500
+
+
+@pytest.mark.parametrize(
+    "models",
+    [5, {}, [5], [{"id": 5}], [{"id": ""}], [{"max_model_len": 5}]],
+    ids=str,
+)
+def test_models_in_another_form_are_none(url: str, behaviour: Any, models: Any) -> None:
+    behaviour.models = models
+    fails(checks(url)["model"], "no model is served", "vLLM itself")
+
+
+@pytest.mark.parametrize("length", ["4096", -1, 1e300, True], ids=lambda x: str(x)[:5])
+def test_a_context_that_is_none_is_not_believed(url: str, behaviour: Any, length: Any) -> None:
+    behaviour.models = [{"id": "m", "max_model_len": length}]
+    found = checks(url)
+    assert found["model"].reason == "m"
+    assert found["repeated prompt"].status == "pass"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "{}",
+        "[]",
+        '{"choices": 5}',
+        '{"choices": []}',
+        '{"choices": [5]}',
+        '{"choices": [{"text": 5}]}',
+        '{"choices": [{"text": "a"}], "usage": 5}',
+    ],
+)
+def test_a_completion_in_no_known_form(url: str, behaviour: Any, answer: str) -> None:
+    behaviour.statuses["/v1/completions"] = (200, answer)
+    assert checks(url)["completion"].status == "fail"
+
+
+@pytest.mark.parametrize("count", ["NaN", "+Inf", "-Inf"])
+def test_counters_that_are_no_numbers(url: str, behaviour: Any, count: str) -> None:
+    behaviour.found = count
+    behaviour.step = 10**9
+    behaviour.take = lambda prompt: len(prompt.split()) + 1
+    warns(checks(url)["repeated prompt"], "are no numbers", "idle server")
+
+
+def test_more_series_than_any_server_has(url: str, behaviour: Any) -> None:
+    behaviour.page = "vllm:num_requests_running 1\n" * 30_000
+    found = checks(url)
+    fails(found["metrics"], "more series of vLLM than any server's", "Prometheus")
+    assert "repeated prompt" not in found
