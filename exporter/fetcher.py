@@ -110,6 +110,8 @@ class HTTPFetcher:
             response = self._request(headers, deadline)
         check_status(response.status)
         content = read_body(response, MAX_PAGE_BYTES, lambda: self._remaining(deadline))
+        # A socket that was shut while the head came looks like the end of an empty page.
+        self._remaining(deadline)
         content_type = response.getheader("Content-Type", "")
         response.close()
         if response.will_close:

@@ -172,6 +172,27 @@ def test_thread_of_a_dripping_server_ends_with_the_scrape(stand_in, helpers):
     assert threading.active_count() <= before + 2
 
 
+def test_fetch_that_is_aborted_in_mid_head_is_late_and_no_empty_page(stand_in, helpers):
+    def half_a_head(connection):
+        helpers.request_head(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Half: ")
+        arrived.set()
+        connection.recv(1)  # until the other side is gone
+
+    arrived = threading.Event()
+    fetch = HTTPFetcher(Server("s", stand_in(half_a_head).url))
+
+    def abort():
+        arrived.wait(5)
+        time.sleep(0.05)
+        fetch.abort()
+
+    threading.Thread(target=abort, daemon=True).start()
+    with pytest.raises(UpstreamError) as caught:
+        fetch(5.0)
+    assert caught.value.state is State.TIMEOUT
+
+
 def test_body_of_a_gigabyte_is_refused_at_the_limit(stand_in, helpers, monkeypatch):
     monkeypatch.setattr(fetcher, "MAX_PAGE_BYTES", 2**20)
     sent = []
