@@ -10,19 +10,11 @@ import click
 import structlog
 
 from exporter import advice, config, log, service
+from exporter.addresses import DEFAULT_URL, ListenAddress, default_server_name
 from exporter.environment import PREFIX, unknown_variable
 from exporter.flags import flags
 from exporter.gpu import GPUError, simulated
-from exporter.options import (
-    DEFAULT_URL,
-    GPU_EXTRAS,
-    MAX_SERVERS,
-    GPUBackend,
-    ListenAddress,
-    Options,
-    Server,
-    default_server_name,
-)
+from exporter.options import GPU_EXTRAS, MAX_SERVERS, GPUBackend, Options, Server
 from exporter.web_config import WebConfigError, WebConfigFile
 from exporter.yaml_document import DocumentError
 

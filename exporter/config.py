@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from exporter.addresses import default_server_name, parse_url
 from exporter.assignment import parse_selection
 from exporter.fetcher import tls_context
 from exporter.files import MAX_CERTIFICATES_MIB, read_file
@@ -33,10 +34,8 @@ from exporter.options import (
     Options,
     ProbePolicy,
     Server,
-    default_server_name,
     parse_duration,
     parse_server_name,
-    parse_url,
 )
 from exporter.yaml_document import Document, DocumentError, FaultError, KeyPath, read_document
 

@@ -11,16 +11,14 @@ from typing import Any, TypeVar
 import click
 
 from exporter import __version__
+from exporter.addresses import DEFAULT_URL, parse_listen_address, parse_url
 from exporter.assignment import parse_selection
 from exporter.options import (
     DEFAULT_PORT,
-    DEFAULT_URL,
     parse_duration,
     parse_extras,
-    parse_listen_address,
     parse_path,
     parse_server_name,
-    parse_url,
 )
 from exporter.parameters import Parsed
 

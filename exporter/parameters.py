@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from exporter.options import DEFAULT_URL, parse_url, redacted
+from exporter.addresses import DEFAULT_URL, parse_url, redacted
 
 MOST_WHOLE = 1_000_000_000
 """No count or length that a flag takes comes near it, and nothing computed from it overflows."""
@@ -25,7 +25,7 @@ _DECIMAL = re.compile(r"[+-]?[0-9]{1,30}")
 
 
 class Parsed(click.ParamType[Any]):
-    """A flag whose text goes through one of the parsers of `exporter.options`."""
+    """A flag whose text goes through one of the parsers of `exporter.options` or `exporter.addresses`."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         """Take the name that ``--help`` shows and what parses, raising ValueError."""

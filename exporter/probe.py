@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 from prometheus_client.metrics_core import Metric
 
 from exporter import catalogue
+from exporter.addresses import default_server_name, parse_url
 from exporter.collectors import Collectors
 from exporter.collectors.server import ServerCollector
-from exporter.options import ProbePolicy, Server, default_server_name, parse_url
+from exporter.options import ProbePolicy, Server
 
 MAX_TARGETS = 1024
 """Most targets of which a window is kept; the one that was asked for longest ago goes first."""

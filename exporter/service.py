@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import structlog
 
 from exporter import __version__, advice, config, web, web_server
+from exporter.addresses import ListenAddress
 from exporter.collectors import Collector, Collectors
 from exporter.collectors.assignment import AssignmentCollector, RememberingBackend
 from exporter.collectors.gpu import GPUCollector
@@ -21,7 +22,7 @@ from exporter.gpu.nvml import NVMLBackend
 from exporter.gpu.owners import Owners
 from exporter.gpu.simulated import SimulatedBackend
 from exporter.open_files import SHARE_OF_CLIENTS, raise_limit
-from exporter.options import ListenAddress, Options, Server
+from exporter.options import Options, Server
 from exporter.probe import Prober
 from exporter.reload import ConfigurationFile
 from exporter.routes import probe_route, reload_route

@@ -21,7 +21,7 @@ from tornado import httputil
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 
-from exporter.options import ListenAddress
+from exporter.addresses import ListenAddress
 from exporter.web import Application, Request, Response, plain
 from exporter.web_access import Access
 from exporter.web_config import WebConfigFile

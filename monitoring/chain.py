@@ -11,7 +11,7 @@ from pathlib import Path
 import monitoring
 from alerts.duration import Duration
 from alerts.settings import Settings
-from exporter.options import default_server_name
+from exporter.addresses import default_server_name
 from monitoring.alertmanager import configuration
 from monitoring.configuration import Layout, surroundings
 from monitoring.options import HOST, ChainOptions, Ports

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import requests
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
-from exporter.options import redacted
+from exporter.addresses import redacted
 
 MOST_BYTES = 32 * 1024 * 1024
 """Largest answer that is read; the largest page that was seen has 79 kB."""

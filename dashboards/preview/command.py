@@ -14,7 +14,7 @@ from dashboards.preview import bundle
 from dashboards.preview.boards import read
 from dashboards.preview.proxy import shown
 from dashboards.preview.server import Application, Source, server
-from exporter.options import ListenAddress, parse_free_address
+from exporter.addresses import ListenAddress, parse_free_address
 from exporter.parameters import URL, FilePath, Parsed
 
 GENERATED = Path(__file__).resolve().parents[1] / "generated"

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import track
 
 from alerts.settings import SettingsError, load
+from exporter.addresses import default_server_name, redacted
 from exporter.exposition import Page
-from exporter.options import default_server_name, redacted
 from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
 from monitoring import metrics_page
 from monitoring.advise import pages, prometheus, table

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from alerts.delivery import WATCHDOG
 from alerts.settings import load
-from exporter.options import ListenAddress, parse_free_address
+from exporter.addresses import ListenAddress, parse_free_address
 from exporter.parameters import URL, FilePath, Parsed
 from monitoring import state
 from monitoring.drill.alertmanager_api import Alertmanager, AlertmanagerError

@@ -18,7 +18,7 @@ import click
 import yaml
 
 from alerts.command_line import run
-from exporter.options import default_server_name
+from exporter.addresses import default_server_name
 from exporter.parameters import URL, FilePath
 from exporter.upstream import metrics_url
 

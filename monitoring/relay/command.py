@@ -15,7 +15,7 @@ from cheroot import wsgi
 from rich.console import Console
 
 from alerts.command_line import reason
-from exporter.options import ListenAddress, parse_listen_address
+from exporter.addresses import ListenAddress, parse_listen_address
 from exporter.parameters import FilePath, Parsed
 from monitoring import folders
 from monitoring.relay.delivery import Outcome, deliver

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from exporter.options import default_server_name
+from exporter.addresses import default_server_name
 from monitoring.prometheus.targets import Targets, write
 
 

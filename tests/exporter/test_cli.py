@@ -1,8 +1,9 @@
 import pytest
 
 from exporter import __version__, cli, service
+from exporter.addresses import ListenAddress
 from exporter.environment import unknown_variable
-from exporter.options import OWN_PATHS, ListenAddress
+from exporter.options import OWN_PATHS
 
 
 @pytest.fixture

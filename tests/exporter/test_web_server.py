@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from exporter import web_server
-from exporter.options import ListenAddress
+from exporter.addresses import ListenAddress
 from exporter.web import Application, Response, Route, plain
 from exporter.web_config import WebConfigFile
 from exporter.web_connections import MAX_CONNECTIONS
