@@ -41,7 +41,7 @@ _KEYS = (
     "uid",
 )
 _SHARED_CROSSHAIR = 1
-_MARK_STEP = "60s"
+_MARK_STEP = "15s"
 """Pause between the moments at which a mark's query is asked, unless the time range is long."""
 
 
