@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -38,6 +39,15 @@ def test_each_end_has_a_status_and_at_most_a_line(error, status, told, capfd) ->
     assert capfd.readouterr().err.startswith(told)
 
 
+@pytest.fixture
+def sigint_as_in_a_terminal() -> Iterator[None]:
+    """In the background a shell has programs ignore Ctrl-C, and Python leaves it at that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint_as_in_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_a_command_clear_up(number, capfd) -> None:
     @click.command()
