@@ -22,7 +22,9 @@ def read_file(path: Path, max_mib: int = 1) -> bytes:
         OSError: It cannot be read, is no regular file or is larger; ``strerror`` says which.
     """
     with open_file(path) as file:
-        content = file.read((max_mib << 20) + 1)
+        content: bytes | None = file.read((max_mib << 20) + 1)
+    if content is None:  # of the kernel's own files some have nothing until there is news
+        raise OSError(errno.EAGAIN, "gives nothing to read", str(path))
     if len(content) > max_mib << 20:
         raise OSError(errno.EFBIG, f"has more than {max_mib} MiB", str(path))
     return content
