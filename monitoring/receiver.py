@@ -71,7 +71,7 @@ class Receiver:
         if method != "POST":
             return "405 Method Not Allowed", f"{method} refused: messages are sent by POST"
         try:
-            length = int(environ.get("CONTENT_LENGTH") or 0)
+            length = max(0, int(environ.get("CONTENT_LENGTH") or 0))
         except ValueError:
             length = 0
         if length > MAX_BODY_BYTES:

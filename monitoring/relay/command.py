@@ -69,7 +69,7 @@ class Relay:
         if environ.get("REQUEST_METHOD") != "POST":
             return Outcome(405, "messages are sent by POST")
         try:
-            length = int(environ.get("CONTENT_LENGTH") or 0)
+            length = max(0, int(environ.get("CONTENT_LENGTH") or 0))
         except ValueError:
             length = 0
         if length > _MOST_BYTES:
