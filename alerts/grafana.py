@@ -12,7 +12,7 @@ from typing import Any
 
 from alerts import chinese
 from alerts.model import Alert, Finding, Group, Lookup
-from alerts.placeholders import FORMAT, filled, without_match
+from alerts.placeholders import FORMAT, filled, label_template, without_match
 from alerts.prometheus import HEADER, dashboard_url, dump, runbook_url
 from alerts.settings import Settings
 
@@ -169,7 +169,7 @@ class _Writer:
         return f"{{{{ $values.{VALUE}.Value | {function} }}}}{suffix}"
 
     def label(self, name: str) -> str:
-        return f"{{{{ $labels.{name} }}}}"
+        return label_template(name)
 
     def lookup(self, alert: Alert, name: str, lookup: Lookup) -> str:  # noqa: ARG002
         if lookup.label is not None:

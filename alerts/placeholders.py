@@ -16,6 +16,9 @@ FORMAT: dict[Unit, tuple[str, str]] = {
 }
 """Template function and what follows its result, by unit; Prometheus and Grafana share them."""
 
+IF_ABSENT = {"engine": "0"}
+"""What is told of a label that old versions of vLLM lack: they had one engine."""
+
 
 class Writer(Protocol):
     """Writes one kind of placeholder in one template language."""
@@ -60,6 +63,14 @@ def _placeholders(alert: Alert, text: Text, writer: Writer) -> dict[str, str]:
         for name, finding in alert.findings.items()
     }
     return plain | sentences
+
+
+def label_template(name: str) -> str:
+    """Return the template of a label; Prometheus and Grafana share it."""
+    shown = f"$labels.{name}"
+    return (
+        f'{{{{ or {shown} "{IF_ABSENT[name]}" }}}}' if name in IF_ABSENT else f"{{{{ {shown} }}}}"
+    )
 
 
 def without_match(query: str) -> str:

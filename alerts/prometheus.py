@@ -10,7 +10,7 @@ import yaml
 
 from alerts import chinese
 from alerts.model import MATCH, Alert, Finding, Group, Lookup, RecordingRule
-from alerts.placeholders import FORMAT, filled
+from alerts.placeholders import FORMAT, filled, label_template
 from alerts.settings import Settings
 
 HEADER = "# Written by `python -m alerts build` from alerts/*.py and the settings; do not edit.\n"
@@ -86,7 +86,7 @@ class _Writer:
         return f"{{{{ $value | {function} }}}}{suffix}"
 
     def label(self, name: str) -> str:
-        return f"{{{{ $labels.{name} }}}}"
+        return label_template(name)
 
     def lookup(self, alert: Alert, name: str, lookup: Lookup) -> str:  # noqa: ARG002
         if lookup.label:

@@ -16,6 +16,9 @@ SERVER = ("job", "instance", "server")
 MODEL = (*SERVER, "model_name")
 """Labels of what is said of a model on a server, its engines together."""
 
+ENGINE = (*MODEL, "engine")
+"""Labels of what is said of one engine of a model; old versions of vLLM have no ``engine``."""
+
 ON_MODEL = ("server", "model_name")
 """Labels that the exporter's series on a model share with vLLM's own."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alerts import panels
 from alerts.model import MATCH, Alert, Group, Lookup, Text, above, missing, number, percent, present
-from alerts.promql import MODEL, NOT_A_DRILL, ON_MODEL, SERVER, by, served, total_rate
+from alerts.promql import ENGINE, MODEL, NOT_A_DRILL, ON_MODEL, SERVER, by, served, total_rate
 from alerts.settings import Settings
 from exporter.generations import ENGINE_SLEEP_STATE, PROMPT_TOKENS
 
@@ -88,33 +88,33 @@ def server_vanished(settings: Settings) -> Alert:
 
 
 def stalled(settings: Settings) -> Alert:
-    """Requests are there and no token comes.
+    """Requests are there and no token comes, from one engine: others may go on working beside it.
 
     vLLM's gauges keep their last value while the engine does not step, so they alone never tell.
     """
     terms = settings.alerts["VLLMStalled"]
-    running = by(MODEL, "sum", served(settings, "vllm:num_requests_running"))
-    waiting = by(MODEL, "sum", served(settings, "vllm:num_requests_waiting"))
+    running = by(ENGINE, "sum", served(settings, "vllm:num_requests_running"))
+    waiting = by(ENGINE, "sum", served(settings, "vllm:num_requests_waiting"))
     window = settings.service.stalled_window
     generated = served(settings, "vllm:generation_tokens_total")
     prompts = served(settings, PROMPT_TOKENS)
-    produced = by(MODEL, "sum", f"increase({generated}[{window}])")
-    prefilled = by(MODEL, "sum", f"increase({prompts}[{window}])")
+    produced = by(ENGINE, "sum", f"increase({generated}[{window}])")
+    prefilled = by(ENGINE, "sum", f"increase({prompts}[{window}])")
     asleep = served(settings, ENGINE_SLEEP_STATE, 'sleep_state="awake"')
     return Alert(
         name="VLLMStalled",
         measure=present(f"({running} + {waiting})"),
         terms=terms,
-        labels=MODEL,
+        labels=ENGINE,
         guards=(
             f"and {produced} + {prefilled} == 0",
-            f"unless on (server, model_name) {asleep} == 0",
+            f"unless on (server, model_name, engine) {asleep} == 0",
         ),
         text=Text(
-            summary="A vLLM server has requests and produces no token.",
+            summary="An engine of a vLLM server has requests and produces no token.",
             description=(
-                "Server {server}, model {model_name}: {value} requests are running or waiting, "
-                f"but no token was processed in the last {window}, and that "
+                "Server {server}, model {model_name}, engine {engine}: {value} requests are "
+                f"running or waiting, but no token was processed in the last {window}, and that "
                 f"for {terms.pending}."
             ),
             cause=(
@@ -122,8 +122,8 @@ def stalled(settings: Settings) -> Alert:
                 "server still answers, /health included."
             ),
             action=(
-                "- Save the log and, if py-spy is at hand, a stack dump of the EngineCore "
-                "process.\n"
+                "- Save the log and, if py-spy is at hand, a stack dump of the process EngineCore "
+                "(of several engines: EngineCore_DP{engine}).\n"
                 "- Restart the server. Generation paused by the API looks the same: resume it."
             ),
         ),

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 import requests
+from urllib3.exceptions import HTTPError  # not all of them are wrapped by requests
 
-_SECONDS = 15.0
+from alerts.request import Reply, TooLargeError, send
+
+SECONDS = 15.0
+"""When each of Grafana's answers must be there."""
 
 
 class GrafanaError(Exception):
     """Grafana did not do it; the message is one line that says what to do."""
+
+
+class _Bearer(requests.auth.AuthBase):
+    """Shows a token; a plain header would give way to a password in the user's .netrc."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
 
 
 class Grafana:
@@ -23,12 +37,12 @@ class Grafana:
         url: Where it is, without a slash at the end; may have a path.
     """
 
-    def __init__(
-        self, url: str, token: str, session: Callable[[], requests.Session] = requests.Session
-    ) -> None:
+    def __init__(self, url: str, token: str, seconds: float = SECONDS) -> None:
+        """Take where it is, the token, and when each answer must be there."""
         self.url = url.rstrip("/")
-        self._session = session()
-        self._session.headers["Authorization"] = f"Bearer {token}"
+        self._seconds = seconds
+        self._session = requests.Session()
+        self._session.auth = _Bearer(token)
 
     def ensure_folder(self, uid: str, title: str) -> bool:
         """Make the folder unless it is there; return whether it was made.
@@ -37,12 +51,12 @@ class Grafana:
             GrafanaError: Grafana cannot be reached, or refuses.
         """
         found = self._ask("GET", f"/api/folders/{quote(uid, safe='')}")
-        if found.status_code == HTTPStatus.OK:
+        if found.status == HTTPStatus.OK:
             return False
-        if found.status_code != HTTPStatus.NOT_FOUND:
+        if found.status != HTTPStatus.NOT_FOUND:
             raise GrafanaError(self._reason(found))
         made = self._ask("POST", "/api/folders", {"uid": uid, "title": title})
-        if made.status_code != HTTPStatus.OK:
+        if made.status != HTTPStatus.OK:
             raise GrafanaError(self._reason(made))
         return True
 
@@ -59,7 +73,7 @@ class Grafana:
             "message": "vllm-monitoring-kit",
         }
         answer = self._ask("POST", "/api/dashboards/db", body)
-        if answer.status_code != HTTPStatus.OK:
+        if answer.status != HTTPStatus.OK:
             raise GrafanaError(self._reason(answer))
         try:
             path = str(answer.json()["url"])
@@ -67,26 +81,29 @@ class Grafana:
             raise GrafanaError(f"{self.url}: what answers there is not Grafana") from None
         return f"{self.url}/{path.lstrip('/')}"
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> requests.Response:
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Reply:
         try:
-            # A redirect would turn POST into GET, and might carry the token elsewhere.
-            return self._session.request(
-                method, self.url + path, json=body, timeout=_SECONDS, allow_redirects=False
-            )
+            return send(self._session, method, self.url + path, self._seconds, body)
         except requests.Timeout:
-            raise GrafanaError(f"{self.url}: no answer within {_SECONDS:g} s") from None
+            raise GrafanaError(
+                f"{self.url}: no complete answer within {self._seconds:g} s"
+            ) from None
+        except TooLargeError:
+            raise GrafanaError(
+                f"{self.url}: what answers there is not Grafana (more than 128 KiB)"
+            ) from None
         except requests.exceptions.SSLError:
             raise GrafanaError(
                 f"{self.url}: its certificate is not trusted; name its CA's file in "
                 "REQUESTS_CA_BUNDLE"
             ) from None
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError) as error:
             raise GrafanaError(
                 f"{self.url}: cannot be reached ({type(error).__name__}); is Grafana there?"
             ) from None
 
-    def _reason(self, answer: requests.Response) -> str:
-        status = answer.status_code
+    def _reason(self, answer: Reply) -> str:
+        status = answer.status
         if status == HTTPStatus.UNAUTHORIZED:
             return f"{self.url}: the token is refused; make one for a service account there"
         if status == HTTPStatus.FORBIDDEN:
@@ -98,7 +115,7 @@ class Grafana:
         return f"{self.url}: status {status}: {_message(answer)}"
 
 
-def _message(answer: requests.Response) -> str:
+def _message(answer: Reply) -> str:
     """Return what Grafana says of an error, in one line."""
     try:
         said = answer.json()["message"]

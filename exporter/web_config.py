@@ -24,6 +24,9 @@ log = structlog.get_logger()
 Users = Mapping[str, bytes]
 """bcrypt hash of the password by user name."""
 
+_Identity = tuple[int, ...]
+_Seen = tuple[_Identity, ...]
+
 _KEYS = frozenset({"tls_server_config", "http_server_config", "basic_auth_users", "rate_limit"})
 _HTTP_KEYS = frozenset({"http2", "headers"})
 _HEADERS: dict[str, tuple[str, ...]] = {
@@ -61,7 +64,6 @@ class WebConfig:
         headers: Added to every answer.
         users: Who may log in; empty for everyone without login.
         rate_limit: None for no limit.
-        files: Other files that it was made from.
     """
 
     tls: ssl.SSLContext | None = None
@@ -69,7 +71,6 @@ class WebConfig:
     headers: tuple[tuple[str, str], ...] = ()
     users: Users = field(default_factory=dict)
     rate_limit: RateLimit | None = None
-    files: tuple[Path, ...] = ()
 
     def allows(self, certificate: Mapping[str, Any]) -> bool:
         """Tell whether a certificate, as `ssl.SSLSocket.getpeercert` gives it, has a good name."""
@@ -83,11 +84,7 @@ def load(path: Path) -> WebConfig:
     Raises:
         WebConfigError: It is none.
     """
-    try:
-        document = read_document(path)
-        return _web_config(document, path.parent)
-    except DocumentError as error:
-        raise WebConfigError(str(error)) from error
+    return WebConfigFile(path).current
 
 
 class WebConfigFile:
@@ -100,20 +97,20 @@ class WebConfigFile:
             WebConfigError: It cannot be used.
         """
         self._path = path
-        self.current = load(path)
-        self._seen = self._fingerprint()
+        self._named: tuple[Path, ...] = ()
+        self._seen: _Seen = ()
+        self.current = self._read()
 
     def refresh(self) -> bool:
-        """Read the file again if it or a certificate has changed; tell whether it is new.
+        """Read the file again if it or a file that it names has changed; tell whether it is new.
 
-        One that cannot be used is logged once and leaves the old one in force.
+        One that cannot be used is logged once and leaves the old one in force. It is tried again
+        when it changes, or a file that it names, which may only come later.
         """
-        seen = self._fingerprint()
-        if seen == self._seen:
+        if self._seen == (_identity(self._path), *map(_identity, self._named)):
             return False
-        self._seen = seen
         try:
-            new = load(self._path)
+            new = self._read()
             if (new.tls is None) != (self.current.tls is None):
                 raise WebConfigError(
                     f"{self._path}: tls_server_config cannot come or go while the exporter runs: "
@@ -128,21 +125,29 @@ class WebConfigFile:
             log.error("web configuration refused; the old one stays in force", reason=str(error))
             return False
         self.current = new
-        self._seen = self._fingerprint()
         log.info("web configuration read again", file=str(self._path))
         return True
 
-    def _fingerprint(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_identity(path) for path in (self._path, *self.current.files))
+    def _read(self) -> WebConfig:
+        # Looked at before they are read: what changes meanwhile is read another time.
+        self._named, self._seen = (), (_identity(self._path),)
+        try:
+            document = read_document(self._path)
+            self._named = web_tls.files(document, self._path.parent)
+            self._seen += tuple(map(_identity, self._named))
+            return _web_config(document, self._path.parent)
+        except DocumentError as error:
+            raise WebConfigError(str(error)) from error
 
 
-def _identity(path: Path) -> tuple[int, int, int] | None:
+def _identity(path: Path) -> _Identity:
     try:
         # Follows links: Kubernetes swaps a mounted secret by turning a link.
         status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    except (OSError, ValueError):  # a ValueError for a name that no file can have
+        return ()
+    who_may = (status.st_mode, status.st_uid, status.st_gid)
+    return status.st_mtime_ns, status.st_size, status.st_ino, *who_may
 
 
 def _web_config(document: Document, base: Path) -> WebConfig:
@@ -156,7 +161,6 @@ def _web_config(document: Document, base: Path) -> WebConfig:
         headers=_headers(document),
         users={name: _hash(document, name, value) for name, value in users.items()},
         rate_limit=_rate_limit(document) if limit else None,
-        files=tls.files if tls else (),
     )
 
 

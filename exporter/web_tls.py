@@ -15,14 +15,13 @@ from exporter.yaml_document import Document, FaultError, KeyPath
 
 _SECTION = "tls_server_config"
 
+_FILE_KEYS = ("cert_file", "key_file", "client_ca_file")
 _KEYS = frozenset(
     {
+        *_FILE_KEYS,
         "cert",
         "key",
         "client_ca",
-        "cert_file",
-        "key_file",
-        "client_ca_file",
         "client_auth_type",
         "client_allowed_sans",
         "min_version",
@@ -36,11 +35,16 @@ _KEYS = frozenset(
 
 @dataclass(frozen=True)
 class TLS:
-    """What the section comes to: a context, names asked of clients, and the files read."""
+    """What the section comes to: a context, and names asked of clients."""
 
     context: ssl.SSLContext
     allowed_sans: frozenset[str]
-    files: tuple[Path, ...]
+
+
+def files(document: Document, base: Path) -> tuple[Path, ...]:
+    """Return the files that the section names, whether they are there or not."""
+    names = (document.value((_SECTION, key)) for key in _FILE_KEYS)
+    return tuple(base / name for name in names if isinstance(name, str) and name)
 
 
 def read(document: Document, base: Path) -> TLS | None:
@@ -68,7 +72,8 @@ def read(document: Document, base: Path) -> TLS | None:
         context.options |= ssl.OP_CIPHER_SERVER_PREFERENCE
     _set_ciphers(document, context)
     _set_curve(document, context)
-    files = _load_certificate(document, base, context) + _load_client_ca(document, base, context)
+    _load_certificate(document, base, context)
+    _load_client_ca(document, base, context)
     sans = frozenset(document.strings((_SECTION, "client_allowed_sans")))
     if sans and context.verify_mode is not ssl.CERT_REQUIRED:
         raise FaultError(
@@ -76,7 +81,7 @@ def read(document: Document, base: Path) -> TLS | None:
             (_SECTION, "client_allowed_sans"),
             "needs client_auth_type: RequireAndVerifyClientCert",
         )
-    return TLS(context, sans, files)
+    return TLS(context, sans)
 
 
 def _version(document: Document, key: str, default: str) -> ssl.TLSVersion:
@@ -114,10 +119,9 @@ def _set_curve(document: Document, context: ssl.SSLContext) -> None:
         context.set_ecdh_curve(CURVES[names[0]])
 
 
-def _load_certificate(document: Document, base: Path, context: ssl.SSLContext) -> tuple[Path, ...]:
+def _load_certificate(document: Document, base: Path, context: ssl.SSLContext) -> None:
     certificate_key = _present(document, "cert_file", "cert")
     private_key = _present(document, "key_file", "key")
-    files = []
     with (
         _file(document, base, certificate_key) as certificate,
         _file(document, base, private_key) as key,
@@ -129,12 +133,9 @@ def _load_certificate(document: Document, base: Path, context: ssl.SSLContext) -
             raise FaultError(
                 document, (_SECTION, certificate_key), f"and {private_key}: {_problem(error)}"
             ) from error
-        files = [certificate, key]
-    inline = (certificate_key == "cert", private_key == "key")
-    return tuple(path for path, is_inline in zip(files, inline, strict=True) if not is_inline)
 
 
-def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> tuple[Path, ...]:
+def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> None:
     path: KeyPath = (_SECTION, "client_auth_type")
     name = document.string(path) or "NoClientCert"
     if name not in CLIENT_AUTH:
@@ -145,7 +146,7 @@ def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> 
             raise FaultError(
                 document, (_SECTION, given[0]), "needs a client_auth_type that verifies"
             )
-        return ()
+        return
     key = _present(document, "client_ca_file", "client_ca")
     with _file(document, base, key) as authority:
         try:
@@ -153,7 +154,6 @@ def _load_client_ca(document: Document, base: Path, context: ssl.SSLContext) -> 
         except (ssl.SSLError, OSError) as error:
             raise FaultError(document, (_SECTION, key), _problem(error)) from error
         context.verify_mode = CLIENT_AUTH[name]
-        return (authority,) if key == "client_ca_file" else ()
 
 
 def _present(document: Document, file_key: str, inline_key: str) -> str:

@@ -1,22 +1,17 @@
-"""One HTTP request, bounded in time and size whatever the other side does.
-
-The time limit of requests holds for each read from the socket alone, so a server that sends a byte
-a second is never too late for it. Here a thread does the request, and is left behind when time is
-up.
-"""
+"""One HTTP request to a neighbour, bounded in time and size, and what its failure means."""
 
 from __future__ import annotations
 
 import json as json_format
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
+from alerts.request import Late, within
 from exporter.addresses import redacted
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -81,15 +76,6 @@ class Answer:
         return f"{begin[:_SHOWN_CHARACTERS]!r}"
 
 
-@dataclass
-class _Work:
-    """What the thread leaves for the one that waits."""
-
-    answer: Answer | None = None
-    error: Exception | None = None
-    abandoned: threading.Event = field(default_factory=threading.Event)
-
-
 class _TooMuchError(Exception):
     """The answer is larger than allowed."""
 
@@ -123,36 +109,27 @@ def ask(
     Raises:
         ExchangeError: Nothing answers, not in time, too much, or with a redirect.
     """
-    work = _Work()
 
-    def run() -> None:
-        try:
-            with requests.Session() as session:
-                session.trust_env = False
-                response = session.request(
-                    method,
-                    url,
-                    json=json,
-                    params=dict(parameters or {}),
-                    headers=dict(headers or {}),
-                    timeout=seconds,
-                    stream=True,
-                    allow_redirects=False,
-                )
-                with response:
-                    work.answer = _read(response, url, most_bytes, on_line, work.abandoned)
-        except Exception as error:
-            work.error = error
+    def work(late: Late) -> Answer:
+        with requests.Session() as session:
+            session.trust_env = False
+            response = session.request(
+                method,
+                url,
+                json=json,
+                params=dict(parameters or {}),
+                headers=dict(headers or {}),
+                timeout=seconds,
+                stream=True,
+                allow_redirects=False,
+            )
+            with response:
+                return _read(response, url, most_bytes, on_line, late)
 
-    thread = threading.Thread(target=run, name="exchange", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    work.abandoned.set()
-    if work.error is not None:
-        raise _translated(work.error, url, seconds, most_bytes) from work.error
-    if work.answer is None:
-        raise _translated(requests.Timeout(), url, seconds, most_bytes)
-    return work.answer
+    try:
+        return within(seconds, work)
+    except Exception as error:
+        raise _translated(error, url, seconds, most_bytes) from error
 
 
 def _read(
@@ -160,7 +137,7 @@ def _read(
     url: str,
     most_bytes: int,
     on_line: Callable[[bytes], bool] | None,
-    abandoned: threading.Event,
+    late: Late,
 ) -> Answer:
     status = response.status_code
     if status in _REDIRECTS:
@@ -173,7 +150,7 @@ def _read(
         content += piece
         if len(content) > most_bytes:
             raise _TooMuchError
-        if abandoned.is_set():
+        if late():
             break
         if told is None:
             continue
@@ -200,7 +177,10 @@ def _translated(error: Exception, url: str, seconds: float, most_bytes: int) -> 
         told = f"there is no host {parts.hostname}" if unknown else f"nothing answers at {root}"
         return ExchangeError(told, absent=True)
     for kind, told in (
-        (requests.Timeout, f"{shown} did not answer completely within {seconds:g} s"),
+        (
+            (requests.Timeout, TimeoutError),
+            f"{shown} did not answer completely within {seconds:g} s",
+        ),
         (_TooMuchError, f"{shown} answers with more than {most_bytes // 1024**2} MiB"),
         (
             requests.exceptions.SSLError,
@@ -212,5 +192,5 @@ def _translated(error: Exception, url: str, seconds: float, most_bytes: int) -> 
         ),
     ):
         if isinstance(error, kind):
-            return ExchangeError(told, late=kind is requests.Timeout)
+            return ExchangeError(told, late=isinstance(error, (requests.Timeout, TimeoutError)))
     return ExchangeError(f"{shown} gives no valid answer ({type(error).__name__})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from exporter.parameters import FilePath, Parsed
 from monitoring import notification
 from monitoring.notification import NotificationError
 from monitoring.supervision.errors import ChainError
+from monitoring.supervision.interrupt import Interrupt
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 PATHS = ("/notifications", "/")
@@ -71,7 +71,7 @@ class Receiver:
         if method != "POST":
             return "405 Method Not Allowed", f"{method} refused: messages are sent by POST"
         try:
-            length = int(environ.get("CONTENT_LENGTH") or 0)
+            length = max(0, int(environ.get("CONTENT_LENGTH") or 0))
         except ValueError:
             length = 0
         if length > MAX_BODY_BYTES:
@@ -123,15 +123,14 @@ def command(address: ListenAddress, file: Path) -> None:
         file.touch()
     except OSError as error:
         raise ChainError(f"{file} cannot be written: {error.strerror}") from None
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    interrupt = Interrupt()
+    interrupt.install()
     complaints = Console(stderr=True, soft_wrap=True)
     application = Receiver(file, Console(), complaints)
     server = _server(application, address)
     threading.Thread(target=server.serve, name="http", daemon=True).start()
     complaints.print(f"receiver: waiting for messages on {address}", markup=False, highlight=False)
-    stop.wait()
+    interrupt.stop.wait()
     server.stop()
 
 

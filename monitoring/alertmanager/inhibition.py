@@ -99,7 +99,16 @@ SAME_ALERT = {
     "name": "critical-mutes-warning-of-the-same-alert",
     "source_matchers": ['severity="critical"'],
     "target_matchers": ['severity=~"warning|info"'],
-    "equal": ["alertname", "job", "instance", "server", "model_name", "uuid", "integration"],
+    "equal": [
+        "alertname",
+        "job",
+        "instance",
+        "server",
+        "model_name",
+        "engine",
+        "uuid",
+        "integration",
+    ],
 }
 """For rules of one's own in two severities: the graver one speaks."""
 

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import importlib
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,7 +20,9 @@ Measure = Callable[..., Awaitable[Any]]
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    answers = sys.stdout
+    # Libraries that are no Python, and processes that they start, write to the descriptor itself.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.redirect_stdout(sys.stderr):
         serve: Any = importlib.import_module("vllm.benchmarks.serve")
         arguments = importlib.import_module("vllm.utils.argparse_utils")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -90,10 +91,11 @@ class LoadGenerator:
         """
         if self._process is None or self._process.stdin is None:
             raise GeneratorError("the load generator is not running")
-        self._process.stdin.write(
-            json.dumps({"arguments": list(arguments), "prompts": prompts}) + "\n"
-        )
-        self._process.stdin.flush()
+        asked = json.dumps({"arguments": list(arguments), "prompts": prompts}) + "\n"
+        # A process that has ended takes nothing more, and gives no answer either.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(asked)
+            self._process.stdin.flush()
         self._answer()
         name = arguments[list(arguments).index("--result-filename") + 1]
         path = Path(self.folder) / name

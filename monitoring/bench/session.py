@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from exporter.options import redacted
 from monitoring.bench import measurement, table
 from monitoring.bench.comparison import compared
 from monitoring.bench.generator import LoadGenerator
@@ -66,7 +67,7 @@ def one_server(load: LoadOptions, where: Target, exporter_url: str | None) -> No
     steps = measurement.steps(loads, load.repeats)
     with _progress(steps) as step, LoadGenerator(load.python) as generator:
         points = _measured(generator, load, where, loads, where.model, exporter_url, step)
-    facts = _facts(load) | {"server": where.url, "model": where.model}
+    facts = _facts(load) | {"server": redacted(where.url), "model": where.model}
     _finish(load, Report("Shared prefixes against unique ones", facts, points, compared(points)))
 
 

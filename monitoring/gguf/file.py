@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +87,12 @@ def read_configuration(file: Path, tokenizer: Path | None) -> dict[str, Any]:
             f"--model {file.name} needs --tokenizer FOLDER, with config.json and the tokenizer in "
             "transformers' format: vLLM takes neither from a GGUF file."
         )
-    path = tokenizer / "config.json"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        return text.configuration(tokenizer)
     except OSError as error:
         raise SetupError(
             f"--tokenizer {tokenizer} has no readable config.json ({error.strerror}): give the "
             "folder of the original model; its weights are not needed."
         ) from None
     except ValueError as error:
-        raise SetupError(f"{path} is no JSON: {error}.") from None
-    if not isinstance(found, dict):
-        raise SetupError(f"{path} is no configuration: it holds no object.")
-    return found
+        raise SetupError(f"{tokenizer / 'config.json'} {error}.") from None

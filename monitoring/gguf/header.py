@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from exporter.files import open_file
+
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 
@@ -43,6 +45,9 @@ _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 """Bytes of the other types of values."""
 
 _LARGEST_RANK = 4
+_MOST_ENTRIES = 1 << 24
+"""Of anything that is read one by one: a vocabulary has some 100000. More is damage, and would be
+counted through for hours where a download has left nought bytes."""
 
 
 class HeaderError(ValueError):
@@ -69,7 +74,7 @@ def read(path: Path) -> Header:
         HeaderError: It is no GGUF file, or not a whole one.
         OSError: It cannot be read.
     """
-    with path.open("rb") as file:
+    with open_file(path) as file:
         begin = file.read(len(MAGIC))
         if begin != MAGIC:
             raise HeaderError(f"is no GGUF file: it begins with {begin!r}")
@@ -90,7 +95,7 @@ class _Reader:
         if version not in VERSIONS:
             raise HeaderError(f"has version {version} of GGUF; 2 and 3 are known")
         architecture = ""
-        for _ in range(values):
+        for _ in self._entries(values):
             name = self._string()
             (kind,) = self._numbers("<I")
             if name == b"general.architecture" and kind == _STRING:
@@ -100,16 +105,25 @@ class _Reader:
         return Header(architecture, frozenset(self._types(tensors)))
 
     def _types(self, tensors: int) -> set[str]:
-        found = set()
-        for _ in range(tensors):
+        found, last = set(), 0
+        for _ in self._entries(tensors):
             self._string()
             (rank,) = self._numbers("<I")
             if rank > _LARGEST_RANK:
                 raise HeaderError(f"is damaged: it has a tensor of {rank} dimensions")
-            kind, _ = self._numbers(f"<{rank * 8}xIQ")
+            kind, place = self._numbers(f"<{rank * 8}xIQ")
+            last = max(last, place)
             if rank > 1:
                 found.add(_TYPES.get(kind, f"type {kind}"))
+        if tensors and self._at + last >= len(self._data):
+            raise HeaderError("ends before its tensors do: its download is not complete")
         return found
+
+    @staticmethod
+    def _entries(count: int) -> range:
+        if count > _MOST_ENTRIES:
+            raise HeaderError(f"is damaged: it has a list of {count} entries")
+        return range(count)
 
     def _skip(self, kind: int) -> None:
         if kind == _STRING:
@@ -117,7 +131,7 @@ class _Reader:
         elif kind == _ARRAY:
             inner, count = self._numbers("<IQ")
             if inner == _STRING:
-                for _ in range(count):
+                for _ in self._entries(count):
                     self._string()
             elif inner in _SIZES:
                 self._move(_SIZES[inner] * count)

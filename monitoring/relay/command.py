@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import threading
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -21,6 +20,7 @@ from monitoring import folders
 from monitoring.relay.delivery import Outcome, deliver
 from monitoring.relay.robots import ROBOTS, Robot
 from monitoring.supervision.errors import ChainError
+from monitoring.supervision.interrupt import Interrupt
 
 HEALTH_PATH = "/-/healthy"
 _MOST_BYTES = 1024 * 1024
@@ -69,7 +69,7 @@ class Relay:
         if environ.get("REQUEST_METHOD") != "POST":
             return Outcome(405, "messages are sent by POST")
         try:
-            length = int(environ.get("CONTENT_LENGTH") or 0)
+            length = max(0, int(environ.get("CONTENT_LENGTH") or 0))
         except ValueError:
             length = 0
         if length > _MOST_BYTES:
@@ -104,9 +104,8 @@ class Relay:
 )
 def command(address: ListenAddress, secrets: Path) -> None:
     """Pass notifications on to the robots of DingTalk, Feishu and WeCom, signed and checked."""
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    interrupt = Interrupt()
+    interrupt.install()
     log = Console(stderr=True, soft_wrap=True)
     server = wsgi.Server(
         (address.host or "0.0.0.0", address.port),  # noqa: S104 - an empty host asks for it
@@ -124,5 +123,5 @@ def command(address: ListenAddress, secrets: Path) -> None:
         ) from None
     threading.Thread(target=server.serve, name="http", daemon=True).start()
     log.print(f"relay: waiting for messages on {address}", markup=False, highlight=False)
-    stop.wait()
+    interrupt.stop.wait()
     server.stop()

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 import requests
 from urllib3.exceptions import HTTPError  # not all of them are wrapped by requests
 
+from alerts.request import Reply, send
 from monitoring.relay.robots import Message, Request, Robot
 
 # Alertmanager gives up on the relay after ten seconds.
@@ -34,21 +34,13 @@ class Outcome:
     reason: str
 
 
-class Answer(Protocol):
-    """What is used of a `requests.Response`."""
-
-    status_code: int
-
-    def json(self) -> Any:
-        """Return the body."""
+Post = Callable[[str, Message], Reply]
 
 
-Post = Callable[[str, Message], Answer]
-
-
-def post(url: str, message: Message) -> Answer:
-    """Send a message over the network."""
-    return requests.post(url, json=message, timeout=_SECONDS, allow_redirects=False)
+def post(url: str, message: Message, seconds: float = _SECONDS) -> Reply:
+    """Send a message over the network; see `alerts.request.send`."""
+    with requests.Session() as session:
+        return send(session, "POST", url, seconds, message)
 
 
 def deliver(
@@ -88,14 +80,14 @@ def _sent(robot: Robot, request: Request, send: Post) -> Outcome:
     try:
         answer = send(request.url, request.message)
     except requests.Timeout:
-        return Outcome(504, f"{robot.name} did not answer within {_SECONDS:g} s")
+        return Outcome(504, f"{robot.name} did not answer completely within {_SECONDS:g} s")
     except (requests.RequestException, HTTPError) as error:
         # The error's own words hold the URL, which is a secret.
         return Outcome(502, f"{robot.name} cannot be reached ({type(error).__name__})")
-    if answer.status_code == _TOO_MANY or answer.status_code >= _SERVER_ERRORS:
-        return Outcome(503, f"{robot.name} answered status {answer.status_code}")
-    if answer.status_code != _OK:
-        return Outcome(400, f"{robot.name} answered status {answer.status_code}")
+    if answer.status == _TOO_MANY or answer.status >= _SERVER_ERRORS:
+        return Outcome(503, f"{robot.name} answered status {answer.status}")
+    if answer.status != _OK:
+        return Outcome(400, f"{robot.name} answered status {answer.status}")
     try:
         body = answer.json()
     except (ValueError, RecursionError):

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-import requests
-
+from monitoring.exchange import ExchangeError, ask
 from monitoring.supervision import log
 from monitoring.supervision.component import Component
 from monitoring.supervision.errors import ComponentError, Interrupted
@@ -61,13 +60,10 @@ class Supervised:
 
 
 def answers(url: str) -> bool:
-    """Tell whether a GET of ``url`` yields status 200."""
+    """Tell whether a GET of ``url`` yields status 200, and all of its answer within a second."""
     try:
-        with requests.Session() as session:
-            session.trust_env = False
-            response = session.get(url, timeout=_HTTP_SECONDS, allow_redirects=False)
-            return response.status_code == _HTTP_OK
-    except requests.RequestException:
+        return ask("GET", url, _HTTP_SECONDS).status == _HTTP_OK
+    except ExchangeError:
         return False
 
 

@@ -103,6 +103,15 @@ def test_a_mute_names_alerts_that_exist_and_labels_that_both_have(inhibition: ob
         assert set(equal) <= set(by_name[name].labels), name
 
 
+def test_engines_of_a_server_are_told_in_one_message() -> None:
+    route, labels = document(load(), build.COMPOSE)["route"], set()
+    for alert in catalogue.alerts(load()):
+        labels |= set(alert.labels)
+    assert "engine" in labels
+    assert not {"engine", "server", "instance"} & set(route["group_by"])
+    assert all("group_by" not in inner for inner in route["routes"])
+
+
 def test_a_server_that_is_down_is_told_before_what_follows_from_it() -> None:
     terms, wait = load().alerts, load().notification.group_wait.seconds
     down = terms["VLLMServerDown"].pending.seconds

@@ -59,7 +59,7 @@ DUE = {
     "VLLMPreemptions": Due(_MODEL, {"value": "1.00"}, after=30),
     "VLLMServerDown": Due(_SERVER, {"value": "0"}),
     "VLLMServerVanished": Due(_SERVER, {"value": "60"}),
-    "VLLMStalled": Due(_MODEL, {"value": "2"}, after=30),
+    "VLLMStalled": Due(_MODEL | {"engine": "0"}, {"value": "2"}, after=30),
     "VLLMRequestErrors": Due(_SERVER, {"value": "50%"}, after=15),
     "VLLMRequestsQueueing": Due(_MODEL, {"value": "25", "usage": "30%"}),
     "VLLMTimeToFirstTokenHigh": Due(_MODEL, {"value": "9.75s", "waiting": "0"}),

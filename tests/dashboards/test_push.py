@@ -145,6 +145,14 @@ def test_what_grafana_refuses_is_told_in_one_line(grafana, token, fault, message
     assert TOKEN not in "".join(told)
 
 
+def test_a_password_in_netrc_does_not_take_the_token_s_place(
+    grafana, token, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password mine\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert _push(grafana, token) == 0
+
+
 def test_a_wrong_token_is_told_of(grafana, token, capsys) -> None:
     token.write_text("glsa_another")
     assert _push(grafana, token) == 1

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,16 @@ KINDS = {
     unix_socket: "No such device",
     large: "has more than",
 }
+
+
+def test_file_of_the_kernel_that_has_no_news_is_refused(tmp_path, monkeypatch):
+    """Of /proc/kmsg, which only root may open: a pipe that passes for a regular file."""
+    os.mkfifo(tmp_path / "silent")
+    writer = os.open(tmp_path / "silent", os.O_RDWR)
+    monkeypatch.setattr(stat, "S_ISREG", lambda mode: True)
+    with pytest.raises(OSError, match="gives nothing to read"):
+        read_file(tmp_path / "silent")
+    os.close(writer)
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)

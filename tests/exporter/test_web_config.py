@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from exporter import web_tls
+from exporter.files import read_file
 from exporter.web_config import RateLimit, WebConfigError, WebConfigFile, load
 
 CERTIFICATES = Path(__file__).parent / "certificates"
@@ -73,7 +75,6 @@ basic_auth_users:
     assert "X-XSS-Protection" not in dict(config.headers)
     assert config.users == {"alice": HASH.encode()}
     assert config.rate_limit == RateLimit(1.0, 20)
-    assert {path.name for path in config.files} == {"server.pem", "server.key", "ca.pem"}
 
 
 def test_certificate_and_key_may_stand_in_the_file(folder):
@@ -88,7 +89,6 @@ def test_certificate_and_key_may_stand_in_the_file(folder):
         )
     )
     assert config.tls.verify_mode is ssl.CERT_OPTIONAL
-    assert config.files == ()
     assert not list(filter(_is_memory, Path("/proc/self/fd").iterdir()))
 
 
@@ -245,6 +245,57 @@ def test_changed_certificate_comes_into_force(folder):
     shutil.copy(folder / "server-new.key", folder / "server.key")
     assert file.refresh()
     assert file.current.tls is not before
+
+
+@pytest.mark.parametrize("late", ["server-new.pem", "server-new.key", "ca.pem"])
+def test_certificate_that_comes_after_the_file_that_names_it(folder, late, log_lines):
+    file = WebConfigFile(write(folder, TLS))
+    (folder / late).rename(folder / "elsewhere")
+    write(
+        folder,
+        TLS.replace("server.", "server-new.")
+        + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.pem\n",
+    )
+    for _ in range(10):
+        assert not file.refresh()
+    [line] = log_lines
+    assert f"{late} cannot be read" in line["reason"]
+    (folder / "elsewhere").rename(folder / late)
+    assert file.refresh()
+    assert file.current.tls.verify_mode is ssl.CERT_REQUIRED
+    assert not file.refresh()
+    assert [line["event"] for line in log_lines][1:] == ["web configuration read again"]
+
+
+def test_certificate_that_may_be_read_later(folder, monkeypatch, log_lines):
+    """Permissions leave a file's time and size as they were."""
+    file = WebConfigFile(write(folder, TLS))
+    key = folder / "server-new.key"
+    key.chmod(0)
+    shutil.copy(folder / "server-new.pem", folder / "server.pem")
+    write(folder, TLS.replace("server.key", "server-new.key"))
+
+    def opened(path, max_mib=1):
+        if not path.stat().st_mode & 0o400:  # root may read it all the same
+            raise PermissionError(13, "Permission denied")
+        return read_file(path, max_mib)
+
+    monkeypatch.setattr(web_tls, "read_file", opened)
+    for _ in range(10):
+        assert not file.refresh()
+    [line] = log_lines
+    assert "Permission denied" in line["reason"]
+    key.chmod(0o400)
+    assert file.refresh()
+
+
+def test_name_that_no_file_can_have_is_refused_once(folder, log_lines):
+    file = WebConfigFile(write(folder, TLS))
+    write(folder, TLS.replace("server.pem", '"a\\0b"'))
+    for _ in range(10):
+        assert not file.refresh()
+    [line] = log_lines
+    assert "cannot hold a NUL" in line["reason"]
 
 
 def test_certificates_behind_a_link_that_is_turned_are_noticed(folder):

@@ -15,6 +15,7 @@ import pytest
 
 from monitoring.exchange import ExchangeError, ask
 from monitoring.metrics_page import PageError, parse
+from monitoring.supervision.supervisor import answers
 
 OK = b"HTTP/1.1 200 OK\r\n"
 MIB = 1024**2
@@ -103,6 +104,12 @@ def test_no_answer_of_use_is_told_in_one_line(served, answer, message) -> None:
     assert url in told
     assert "\n" not in told
     assert not caught.value.absent
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("begin", [OK, OK + b"\r\n"])
+def test_a_program_that_answers_without_end_is_not_ready(served, begin) -> None:
+    assert not answers(served(dripping(begin)))
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ def test_other_requests_are_told_what_is_wrong(receiver):
     assert receiver.send(b"", path="/metrics").startswith("404")
     assert receiver.send(b"", method="GET").startswith("405")
     assert receiver.send(b"", length=MAX_BODY_BYTES + 1).startswith("413")
+    assert receiver.send(json.dumps(message()).encode(), length=-5).startswith("400")
     assert receiver.send(b"", path="/-/healthy", method="GET") == "200 OK"
 
 

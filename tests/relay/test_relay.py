@@ -211,12 +211,14 @@ def test_too_long_a_text_is_cut_between_characters(robot: Answering, tmp_path: P
     assert sent.endswith("…")
 
 
-def _ask(relay: Relay, path: str, body: bytes, method: str = "POST") -> str:
+def _ask(
+    relay: Relay, path: str, body: bytes, method: str = "POST", length: str | None = None
+) -> str:
     statuses: list[str] = []
     environ = {
         "PATH_INFO": path,
         "REQUEST_METHOD": method,
-        "CONTENT_LENGTH": str(len(body)),
+        "CONTENT_LENGTH": str(len(body)) if length is None else length,
         "wsgi.input": io.BytesIO(body),
     }
     list(relay(environ, lambda status, headers: statuses.append(status)))
@@ -250,4 +252,11 @@ def test_what_is_no_message_is_refused(
 ) -> None:
     relay = Relay(_secrets(tmp_path, "wecom", robot.url), Console(file=io.StringIO()))
     assert _ask(relay, path, body, method).startswith(status)
+    assert robot.requests == []
+
+
+@pytest.mark.parametrize("length", ["-5", "five", ""])
+def test_a_length_that_is_none_is_refused(length: str, robot: Answering, tmp_path: Path) -> None:
+    relay = Relay(_secrets(tmp_path, "wecom", robot.url), Console(file=io.StringIO()))
+    assert _ask(relay, "/wecom", json.dumps(_WECOM).encode(), length=length).startswith("400")
     assert robot.requests == []

@@ -31,6 +31,17 @@ def test_a_failure_is_told_in_one_line_and_the_next_run_works(python: Path) -> N
         assert generator.run(load(generator, 2))["seed"] == "2"
 
 
+def test_a_process_that_was_killed_meanwhile_is_told(python: Path) -> None:
+    """By the kernel, say, while a server takes all memory."""
+    with LoadGenerator(python) as generator:
+        generator.run(load(generator, 1))
+        assert generator._process is not None
+        generator._process.kill()
+        generator._process.wait()
+        with pytest.raises(GeneratorError, match="the load generator ended"):
+            generator.run(load(generator, 2))
+
+
 def test_failed_requests_are_not_measured_as_if_they_were_quick(python: Path) -> None:
     with (
         LoadGenerator(python) as generator,

@@ -6,12 +6,14 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from monitoring.bench import session
 from monitoring.bench.comparison import best, compared
 from monitoring.bench.gauges import Gauges, reading
 from monitoring.bench.generator import LoadGenerator
@@ -19,6 +21,7 @@ from monitoring.bench.measurement import Point, Run, measure, steps
 from monitoring.bench.report import Report, write
 from monitoring.bench.scenario import Prompts, Target, plan
 from monitoring.bench.servers import ServerPlan, exporter
+from monitoring.bench.settings import LoadOptions
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXPORTER_PAGE = """\
@@ -94,6 +97,28 @@ def points(url: str, generator: StandIn, repeats: int = 2) -> list[Point]:
     )
     assert len(told) == steps(loads, repeats)
     return found
+
+
+def test_a_report_holds_no_password(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Started(StandIn):
+        def __enter__(self) -> Started:
+            return self
+
+        def close(self) -> None:
+            return
+
+    monkeypatch.setattr(session, "LoadGenerator", lambda python: Started())
+    loads = partial(plan, [512], [1], new_tokens=8, output_tokens=4, requests=5, prompts=["text"])
+    options = LoadOptions(Path(sys.executable), tmp_path, 1, 7, True, loads)
+    where = Target(url.replace("//", "//me:secret@"), "m", "t")
+    session.one_server(options, where, None)
+    printed = capsys.readouterr().out
+    assert f'"{url}"' in printed
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    assert b"secret" not in b"".join([printed.encode(), *written])
 
 
 def test_repeats_are_interleaved_and_prompts_never_come_twice(url: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import struct
 import sys
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from monitoring.gguf.install import Versions
 PYTHON = Path(sys.executable)
 EMPTY = b"GGUF\3" + bytes(19)
 """A whole file of nothing."""
+
+CUT = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q1sIQQIQ", 1, b"a", 2, 8, 8, 1, 0)
+"""The header of one tensor, which is missing."""
 
 WHOLE = {"model_type": "gemma4", "architectures": ["Gemma4ForConditionalGeneration"]}
 
@@ -42,15 +47,21 @@ def has(monkeypatch: pytest.MonkeyPatch, plugin: str | None, adapter: str | None
         (EMPTY, "empty", "has no readable config.json (No such file"),
         (EMPTY, "broken", "config.json is no JSON"),
         (EMPTY, "list", "it holds no object"),
+        (EMPTY, "deep", "is nested too deeply"),
+        (EMPTY, "pipe", "has no readable config.json (not a regular file)"),
+        (b"GGUF\3" + bytes(3) + b"\xff" * 16, "model", "is damaged: it has a list of"),
+        (CUT, "model", "ends before its tensors do: its download is not complete"),
     ],
 )
 def test_files_that_cannot_do_are_told_in_one_line(
     tmp_path: Path, content: bytes | None, tokenizer: str | None, says: str
 ) -> None:
-    configs = {"model": "{}", "broken": "{", "list": "[]"}
+    configs = {"model": "{}", "broken": "{", "list": "[]", "deep": "[" * 100_000}
     for name, config in configs.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(config)
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "config.json")
     path = tmp_path / "m.gguf"
     if content is not None:
         path.write_bytes(content)
@@ -99,7 +110,7 @@ def test_a_configuration_with_images_is_refused_with_the_way_out(
     with pytest.raises(SetupError, match=r"python -m monitoring\.gguf\.text .* FOLDER"):
         file.check_environment(made, made.parent, PYTHON, gpu=True)
     other = made.parent.parent / "text"
-    result = CliRunner().invoke(text.main, [str(made.parent), str(other)])
+    result = CliRunner().invoke(text.command, [str(made.parent), str(other)])
     assert result.exit_code == 0, result.output
     file.check_environment(made, other, PYTHON, gpu=True)
     assert (other / "tokenizer.json").is_file()
@@ -123,13 +134,52 @@ def test_quantized_matrices_need_a_gpu(
 
 def test_the_text_model_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    result = CliRunner().invoke(text.main, [str(tmp_path), str(tmp_path / "new")])
+    result = CliRunner().invoke(text.command, [str(tmp_path), str(tmp_path / "new")])
     assert result.exit_code == 1
     assert "no configuration of a Gemma 4 (model_type 'llama')" in result.output
-    same = CliRunner().invoke(text.main, [str(tmp_path), str(tmp_path)])
+    same = CliRunner().invoke(text.command, [str(tmp_path), str(tmp_path)])
     assert "is the model's own folder" in same.output
-    missing = CliRunner().invoke(text.main, [str(tmp_path / "none"), str(tmp_path / "new")])
+    missing = CliRunner().invoke(text.command, [str(tmp_path / "none"), str(tmp_path / "new")])
     assert "No such file" in missing.output
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.gguf")
+    with pytest.raises(SetupError, match="cannot be read: not a regular file"):
+        file.read_header(tmp_path / "m.gguf")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[]", "holds no object"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{", "is no JSON"),
+        ('{"text_config": 1}', "is no configuration of a Gemma 4"),
+    ],
+)
+def test_a_model_without_a_configuration_is_told_in_one_line(
+    tmp_path: Path, content: str, says: str
+) -> None:
+    (tmp_path / "config.json").write_text(content)
+    result = CliRunner().invoke(text.command, [str(tmp_path), str(tmp_path / "new")])
+    assert (result.exit_code, says in result.output) == (1, True)
+    assert result.output.count("\n") == 1
+
+
+def test_links_to_the_whole_model_s_files_are_not_written_through(tmp_path: Path) -> None:
+    whole, new = tmp_path / "whole", tmp_path / "new"
+    whole.mkdir()
+    new.mkdir()
+    config = json.dumps({"model_type": "gemma4", "text_config": {"model_type": "gemma4_text"}})
+    for name, content in (("config.json", config), ("tokenizer.json", "{}")):
+        (whole / name).write_text(content)
+        (new / name).symlink_to(whole / name)
+    result = CliRunner().invoke(text.command, [str(whole), str(new)])
+    assert (result.exit_code, result.output) == (0, f"{new}\n")
+    assert (whole / "config.json").read_text() == config
+    assert json.loads((new / "config.json").read_text())["architectures"] == [text.ARCHITECTURE]
+    assert (new / "tokenizer.json").read_text() == "{}"
 
 
 def test_a_name_on_the_hub_is_no_file(tmp_path: Path) -> None:
