@@ -59,7 +59,8 @@ def list_alerts(settings_file: Path | None) -> None:
     """Print a table of all alerts."""
     settings = _load(settings_file)
     table = Table(header_style="bold")
-    for column in ("Alert", "Condition", "For", "Severity", "Meaning"):
+    table.add_column("Alert", no_wrap=True)  # to be searched for, and copied
+    for column in ("Condition", "For", "Severity", "Meaning"):
         table.add_column(column, overflow="fold")
     for alert in catalogue.alerts(settings):
         table.add_row(

@@ -106,19 +106,25 @@ class Grafana:
         status = answer.status
         if status == HTTPStatus.UNAUTHORIZED:
             return f"{self.url}: the token is refused; make one for a service account there"
+        if status == HTTPStatus.FORBIDDEN and not _message(answer):
+            return (
+                f"{self.url}: status 403, and not from Grafana: is the URL Grafana's (the kit's "
+                "preview takes no boards), or does a proxy refuse?"
+            )
         if status == HTTPStatus.FORBIDDEN:
             return f"{self.url}: the token may not do this; its service account needs role Editor"
         if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
             return f"{self.url}: redirects to {answer.headers.get('Location', '?')}; give that URL"
         if status == HTTPStatus.NOT_FOUND:
             return f"{self.url}: no Grafana there (404); does the URL lack a path?"
-        return f"{self.url}: status {status}: {_message(answer)}"
+        said = _message(answer) or answer.reason or "no reason given"
+        return f"{self.url}: status {status}: {said}"
 
 
 def _message(answer: Reply) -> str:
-    """Return what Grafana says of an error, in one line."""
+    """Return what Grafana says of an error, in one line; empty where Grafana does not speak."""
     try:
         said = answer.json()["message"]
-    except (ValueError, KeyError, TypeError):
-        said = answer.reason or "no reason given"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
     return " ".join(str(said).split())[:200]

@@ -1,10 +1,26 @@
-"""Leaving out what a library loads only because it is there."""
+"""Leaving out what a library loads only because it is there; telling of what is not there."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_OWN = ("exporter", "alerts", "dashboards", "monitoring")
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """Return a line on the package that this Python lacks; raise the error where it is the kit's.
+
+    For the entry points, which are easily run by another Python than the one that has the kit.
+    """
+    package = (error.name or "").partition(".")[0]
+    if not package or package in _OWN:
+        raise error
+    return (
+        f"{sys.executable} lacks the Python package {package}: run this with .venv/bin/python, "
+        "which `make setup` makes, or `pip install .` first"
+    )
 
 
 @contextmanager

@@ -25,7 +25,7 @@ _DECIMAL = re.compile(r"[+-]?[0-9]{1,30}")
 
 
 class Parsed(click.ParamType[Any]):
-    """A flag whose text goes through one of the parsers of options and addresses."""
+    """A flag whose text goes through a parser of `exporter.options` or `exporter.addresses`."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         """Take the name that ``--help`` shows and what parses, raising ValueError."""

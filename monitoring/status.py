@@ -19,7 +19,8 @@ from monitoring.prometheus_api import AlertState, Prometheus, Target
 from monitoring.report import ProgramStatus, Reading, Report, report
 
 _NOT_REPORTED = "not reported"
-_STYLES = {"firing": "bold red", "pending": "yellow", "inactive": "green"}
+_INACTIVE = "inactive"
+_STYLES = {"firing": "bold red", "pending": "yellow"}
 
 
 def render(shown: Report) -> Group:
@@ -39,8 +40,10 @@ def render(shown: Report) -> Group:
         _targets(shown.targets),
         _readings("Prefix-cache hit rate", shown.hit_rates),
         _readings("GPU memory in use", shown.gpu_memory),
-        _alerts(shown.alerts),
+        _alerts([one for one in shown.alerts if one.state != _INACTIVE]),
     ]
+    if inactive := sum(one.state == _INACTIVE for one in shown.alerts):
+        parts.append(Text(f"{inactive} more are {_INACTIVE}", style="green"))
     return Group(*parts)
 
 
@@ -71,7 +74,7 @@ def _readings(title: str, readings: Sequence[Reading]) -> Table:
 
 def _alerts(alerts: Sequence[AlertState]) -> Table:
     table = _table("Alert", "Severity", "State", "Since", "About")
-    for one in alerts:
+    for one in sorted(alerts, key=lambda one: one.state):  # what fires, then what is pending
         about = "  ".join(
             f"{name}={value}"
             for name, value in one.labels.items()
@@ -85,8 +88,9 @@ def _alerts(alerts: Sequence[AlertState]) -> Table:
 
 def _table(*columns: str) -> Table:
     table = Table(header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    # Names are looked for and copied: a narrow screen folds what stands beside them.
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
     return table
 
 

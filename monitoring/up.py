@@ -8,8 +8,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from exporter.addresses import redacted
 from exporter.parameters import FilePath
-from monitoring import folders, programs
+from monitoring import folders, metrics_page, programs
 from monitoring.commands import load_settings, start_display
 from monitoring.configuration import Layout
 from monitoring.display import Display
@@ -25,6 +26,7 @@ from monitoring.running import RunningChain, running
 from monitoring.supervision.errors import ComponentError, Interrupted
 
 _LOOK_SECONDS = 0.3
+_SERVER_SECONDS = 5.0
 
 
 @click.command("up")
@@ -105,6 +107,15 @@ def command(
     return 1 if failed else 0
 
 
+def _doubt(vllm_url: str) -> str:
+    """Return why nothing can be read of the server now; empty where it answers."""
+    try:
+        page = metrics_page.fetch(vllm_url, _SERVER_SECONDS)
+    except metrics_page.PageError as error:
+        return f"--vllm-url: {error}"
+    return "" if "vllm" in page else f"--vllm-url: {redacted(vllm_url)} answers, and is not vLLM"
+
+
 def _introduce(running_chain: RunningChain, display: Display) -> None:
     """Say what to open."""
     display.say("")
@@ -115,6 +126,9 @@ def _introduce(running_chain: RunningChain, display: Display) -> None:
         display.say("This machine has a GPU: --model NAME serves a real model on it.")
     if remark := running_chain.remark():
         display.say(remark)
+    if options.vllm_url and (doubt := _doubt(options.vllm_url)):
+        display.trouble(doubt)
+        display.say("  The chain goes on asking: figures appear when vLLM answers there.")
     display.say(
         f"Notifications appear here and in {running_chain.layout.notifications}. Ctrl-C stops "
         "everything."

@@ -46,9 +46,19 @@ def write(settings: Settings, surroundings: Surroundings, folder: Path) -> list[
     return paths
 
 
-@click.command()
-@click.option("--settings", "settings_file", type=FilePath())
-@click.option("--output", type=FilePath(file=False), default=Path(__file__).parent)
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--settings",
+    "settings_file",
+    type=FilePath(),
+    help="File whose keys replace those of alerts/settings.yml.",
+)
+@click.option(
+    "--output",
+    type=FilePath(file=False),
+    default=Path(__file__).parent,
+    help="Folder to write to, instead of monitoring/alertmanager.",
+)
 @click.option("--secrets", default=COMPOSE.secrets, show_default=True, help="Folder of secrets.")
 @click.option("--kit", default=COMPOSE.kit, show_default=True, help="URL of the kit's receiver.")
 @click.option("--relay", default=COMPOSE.relay, show_default=True, help="Root URL of the relay.")

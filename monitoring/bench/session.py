@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from exporter.options import redacted
+from exporter.addresses import redacted
 from monitoring.bench import measurement, table
 from monitoring.bench.comparison import compared
 from monitoring.bench.generator import LoadGenerator

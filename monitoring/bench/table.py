@@ -24,7 +24,7 @@ def results(report: Report) -> Table:
             "times",
         )
         for column in columns:
-            table.add_column(column, justify="right")
+            table.add_column(column, justify="right", no_wrap=column == "tokens/s")
         for each in report.comparisons:
             table.add_row(
                 f"{each.prefix_tokens}",

@@ -111,7 +111,8 @@ def _chain(
 
 def _table(results: list[Result]) -> Table:
     table = Table(title="Seconds after the fault", header_style="bold")
-    for column in ("Alert", "due at the earliest", "firing", "told", "proof"):
+    table.add_column("Alert", no_wrap=True)
+    for column in ("due at the earliest", "firing", "told", "proof"):
         table.add_column(column, overflow="fold")
     for one in results:
         table.add_row(

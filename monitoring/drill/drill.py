@@ -97,9 +97,13 @@ def run(name: str, chain: Chain, say: Callable[[str], None]) -> Result:
     situation = situations(world)[name]
     stage = Stage(world)
     with _staged(stage, chain, identity) as write:
-        say(f"made-up targets {identity}: waiting until Prometheus has scraped them")
+        settling = 2 * rule.interval_seconds  # rates need a second sample
+        say(
+            f"made-up targets {identity}: waiting until Prometheus has scraped them, and "
+            f"{settling:g} s more for rates"
+        )
         _until(lambda: _scraped(chain.prometheus, identity), _START_SECONDS, "no scrape came")
-        time.sleep(2 * rule.interval_seconds)  # rates need a second sample
+        time.sleep(settling)
         inbox = (
             NotificationFile(chain.notifications, from_end=True) if chain.notifications else None
         )

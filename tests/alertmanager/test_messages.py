@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from alerts import catalogue, prometheus
 from alerts.settings import load
@@ -149,3 +151,12 @@ def test_every_template_that_a_receiver_uses_is_defined() -> None:
     for form in ("title", *_FORMS):
         for language in ("en", "zh"):
             assert f'define "kit.{form}.{language}"' in text
+
+
+def test_the_build_explains_each_of_its_options() -> None:
+    shown = CliRunner().invoke(build.command, ["-h"])
+    assert shown.exit_code == 0
+    for option in build.command.params:
+        assert isinstance(option, click.Option)
+        assert option.help
+        assert option.opts[0] in shown.output

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from alerts.catalogue import alerts
 from alerts.cli import main
+from alerts.settings import load
 
 
 def test_build_writes_where_it_is_told(tmp_path: Path, capsys) -> None:
@@ -54,6 +56,13 @@ def test_list_shows_each_alert_with_its_rule(capsys, monkeypatch) -> None:
         "1m",
     ):
         assert text in table
+
+
+def test_list_keeps_names_whole_on_a_narrow_screen(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list"]) == 0
+    table = capsys.readouterr().out
+    assert [alert.name for alert in alerts(load()) if f"│ {alert.name} " not in table] == []
 
 
 def test_brackets_of_a_setting_are_shown_as_they_are(

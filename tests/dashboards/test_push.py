@@ -132,6 +132,9 @@ def test_a_board_that_is_refused_does_not_keep_the_others_back(grafana, token, c
     ("fault", "message"),
     [
         ((403, b'{"message": "no"}', {}), "needs role Editor"),
+        # As the kit's preview answers, which listens where Grafana would.
+        ((403, b'{"status": "error", "error": "it only reads"}', {}), "not from Grafana"),
+        ((403, b"<html>", {}), "does a proxy refuse?"),
         ((302, b"", {"Location": "https://g.example/"}), "redirects to https://g.example/"),
         ((500, b"<html>", {}), "status 500: Internal Server Error"),
         ((200, b"<html>", {}), "what answers there is not Grafana"),

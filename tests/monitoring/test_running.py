@@ -18,9 +18,9 @@ from monitoring.supervision.interrupt import Interrupt
 def start(tmp_path, standin, supervise):
     """Return a function that runs stand-ins with the names of programs as a chain."""
 
-    def run(*names: str) -> RunningChain:
+    def run(*names: str, vllm_url: str = "http://127.0.0.1:9") -> RunningChain:
         supervisor = supervise(*map(standin, names))
-        options = ChainOptions(vllm_url="http://gpu.example:9000", run_folder=tmp_path)
+        options = ChainOptions(vllm_url=vllm_url, run_folder=tmp_path)
         layout = Layout(tmp_path, tmp_path / "data")
         display = Display(Console(file=io.StringIO()))
         chain = RunningChain(options, load(), layout, supervisor, display, "up")
@@ -57,6 +57,19 @@ def test_where_grafana_is_there_nothing_is_missing(start):
     assert chain.pages()[0][0] == chain.url("grafana")
     assert chain.remark() == ""
     assert "No Grafana" not in told(chain)
+
+
+def test_a_server_of_which_nothing_can_be_read_is_told_of(start, standin_server, free_port):
+    absent = f"http://127.0.0.1:{free_port()}"
+    text = told(start("exporter", vllm_url=absent))
+    assert f"✗ --vllm-url: nothing answers at {absent}" in text
+    assert "figures appear when vLLM answers there" in text
+    other = standin_server({"/metrics": lambda _: (200, "node_load1 0.5\n")})
+    assert f"✗ --vllm-url: {other} answers, and is not vLLM\n" in told(
+        start("exporter", vllm_url=other)
+    )
+    vllm = standin_server({"/metrics": lambda _: (200, "vllm:num_requests_running 0\n")})
+    assert "--vllm-url" not in told(start("exporter", vllm_url=vllm))
 
 
 def test_the_preview_is_in_the_state_that_status_reads(start, tmp_path):

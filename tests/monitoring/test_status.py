@@ -10,7 +10,7 @@ from rich.console import Console
 
 from monitoring import state, status
 from monitoring.cli import main
-from monitoring.prometheus_api import Prometheus, PrometheusError
+from monitoring.prometheus_api import AlertState, Prometheus, PrometheusError
 from monitoring.report import Report, program_status, report
 from monitoring.state import ChainState, ComponentState
 
@@ -65,9 +65,9 @@ def chain(url: str, *components: ComponentState) -> ChainState:
     return ChainState(os.getpid(), 0.0, "up", "http://s:1", "s:1", url, components)
 
 
-def shown(report: Report) -> str:
+def shown(report: Report, width: int = 120) -> str:
     out = io.StringIO()
-    Console(file=out, width=120).print(status.render(report))
+    Console(file=out, width=width).print(status.render(report))
     return out.getvalue()
 
 
@@ -76,9 +76,28 @@ def test_all_is_well(prometheus):
     told = report(chain(url, COMPONENT), Prometheus(url), lambda _: True)
     assert told.is_well
     text = shown(told)
-    for cell in ("ready", "s:1, m", "0.500", "GPU 0, H200 [nvml]", "0.250", "pending", "inactive"):
+    for cell in ("ready", "s:1, m", "0.500", "GPU 0, H200 [nvml]", "0.250", "pending"):
         assert cell in text
     assert "2026-01-02 03:04:05 UTC" in text
+
+
+def test_alerts_that_are_up_come_first_with_their_whole_names_and_the_rest_are_counted():
+    alerts = (
+        AlertState("VLLMRequestsQueueing", "warning", "pending", {}, ""),
+        AlertState("VLLMPreemptions", "warning", "inactive", {}, ""),
+        AlertState("VLLMStalled", "critical", "inactive", {}, ""),
+        AlertState(
+            "VLLMAlertmanagerNotDelivering",
+            "critical",
+            "firing",
+            {"instance": "127.0.0.1:19093", "job": "alertmanager"},
+            "2026-01-02T03:04:05.6Z",
+        ),
+    )
+    text = shown(Report("up", "s:1", (), (), (), (), alerts, ""), width=80)
+    assert text.index("VLLMAlertmanagerNotDelivering") < text.index("VLLMRequestsQueueing")
+    assert "VLLMPreemptions" not in text
+    assert "2 more are inactive" in text
 
 
 def test_what_is_not_reported_is_not_zero(prometheus):
