@@ -17,6 +17,9 @@ from tests.benchmarks.exporter.process import Process, StartError
 from tests.benchmarks.exporter.subjects import DELAY_SECONDS, all_subjects
 
 _PAGE = Path("tests/recordings/synthetic-vllm-0.30.0/metrics-full.txt")
+_TABLE_COLUMNS = 150
+"""Narrower, and the table's cells would be cut."""
+
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -63,8 +66,11 @@ def main(
             print(error, file=sys.stderr)
             sys.exit(1)
     found = report.verdicts(results)
-    console.print(report.table(results, missing))
-    console.print(report.verdict_table(found))
+    if console.width < _TABLE_COLUMNS:
+        print(report.markdown(results, missing))
+    else:
+        console.print(report.table(results, missing))
+        console.print(report.verdict_table(found))
     if markdown:
         markdown.write_text(report.markdown(results, missing), encoding="utf-8")
     if json_file:

@@ -43,8 +43,10 @@ def test_caching_on_answers_sooner_than_off(tmp_path: Path) -> None:
         assert on["hit_rate"] == pytest.approx(1024 / 1056, abs=0.02)
         assert on["prompt_tokens"] == pytest.approx([1056, 1056], abs=8)
         assert on["gauges"][0]["hit_rate"] > 0.3
-        means = [each for each in on["agreements"] if each["name"] == "time to first token, mean"]
-        assert [each["agrees"] for each in means] == [True]
+        # Both clocks saw it, the client's from further away; by how much is up to the machine.
+        names = [each["name"] for each in on["agreements"]]
+        mean = on["agreements"][names.index("time to first token, mean")]
+        assert 0 < mean["low"] == mean["high"] <= mean["client"]
         for point in (off, on):
             parts = point["ttft_split"]
             assert parts["requests"] == 6
