@@ -17,16 +17,19 @@ from alerts.settings import SettingsError, load
 from exporter.addresses import default_server_name, redacted
 from exporter.exposition import Page
 from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
-from monitoring import metrics_page
+from monitoring import metrics_page, state
 from monitoring.advise import pages, prometheus, table
 from monitoring.advise.advice import advise
 from monitoring.advise.finding import Finding
 from monitoring.advise.limits import from_settings
 from monitoring.advise.observation import Observation
+from monitoring.options import run_folder_option
+from monitoring.supervision.errors import ChainError
 from monitoring.usage import WrongUsage
 
 FOUND = 3
 FETCH_SECONDS = 10.0
+DEFAULT_PROMETHEUS = "http://127.0.0.1:19090"
 
 
 @click.command("advise")
@@ -34,10 +37,10 @@ FETCH_SECONDS = 10.0
     "--prometheus",
     "prometheus_url",
     type=URL(),
-    default="http://127.0.0.1:19090",
-    show_default=True,
-    help="Prometheus that scrapes the server and the exporter.",
+    metavar="URL",
+    help="Prometheus that scrapes the server and the exporter, if not that of `up`.",
 )
+@run_folder_option
 @click.option(
     "--minutes",
     type=Number(0.5, 1440),
@@ -61,7 +64,8 @@ FETCH_SECONDS = 10.0
 @click.option("--settings", type=FilePath(), help="The alerts' settings file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    prometheus_url: str,
+    prometheus_url: str | None,
+    run_dir: Path,
     minutes: float,
     server: str | None,
     vllm_url: str | None,
@@ -89,9 +93,9 @@ def command(
         if vllm_url:
             observations = [_watch(vllm_url, exporter_url, seconds, quiet=as_json)]
         else:
-            query = prometheus.query_of(prometheus_url)
+            query = prometheus.query_of(prometheus_url or _own_prometheus(run_dir))
             observations = prometheus.observe(query, minutes, server)
-    except prometheus.SourceError as error:
+    except (prometheus.SourceError, ChainError) as error:
         raise click.ClickException(str(error)) from None
     observations = [_with_told(each, told) for each in observations]
     results = [(each, advise(each, limits)) for each in observations]
@@ -102,6 +106,12 @@ def command(
         for seen, findings in results:
             table.print_findings(console, seen, findings)
     sys.exit(FOUND if any(findings for _, findings in results) else 0)
+
+
+def _own_prometheus(run_dir: Path) -> str:
+    """Return the URL of the running chain's Prometheus; where it would be, without a chain."""
+    chain = state.read(run_dir)
+    return chain.prometheus_url if chain else DEFAULT_PROMETHEUS
 
 
 def _as_data(seen: Observation, findings: Sequence[Finding]) -> dict[str, object]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from monitoring import state
 from monitoring.advise.command import command
+from monitoring.state import ChainState
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 
@@ -70,6 +72,17 @@ def test_a_page_without_vllm_is_told(url: str) -> None:
     result = run("--vllm-url", f"{url}/other", "--seconds", "3600")
     assert result.exit_code == 1
     assert "shows no vLLM metrics" in result.stderr
+
+
+def test_prometheus_of_the_running_chain_is_found(tmp_path: Path) -> None:
+    chain = ChainState(1, 0.0, "up", "http://v", "v", "http://127.0.0.1:9", ())
+    state.write(tmp_path, chain)
+    result = run("--run-dir", str(tmp_path))
+    assert result.exit_code == 1
+    assert "nothing answers at http://127.0.0.1:9" in result.stderr
+    (tmp_path / state.FILE).write_text("[", encoding="utf-8")
+    result = run("--run-dir", str(tmp_path))
+    assert (result.exit_code, len(result.stderr.strip().splitlines())) == (1, 1)
 
 
 @pytest.mark.parametrize(
