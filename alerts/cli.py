@@ -11,21 +11,8 @@ from rich.text import Text
 
 from alerts import build as generated
 from alerts import catalogue, command_line
-from alerts.settings import Settings, SettingsError, load
+from alerts.usage import load_settings, settings_option
 from exporter.parameters import FilePath
-
-_SETTINGS = click.option(
-    "--settings",
-    "settings_file",
-    type=FilePath(),
-    help="File whose keys replace those of alerts/settings.yml.",
-)
-
-
-class _BadSettings(click.ClickException):
-    """What the user passed is at fault, so the exit code is that of wrong usage."""
-
-    exit_code = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,7 +21,7 @@ def command() -> None:
 
 
 @command.command()
-@_SETTINGS
+@settings_option
 @click.option(
     "--output",
     type=FilePath(file=False),
@@ -43,7 +30,7 @@ def command() -> None:
 )
 def build(settings_file: Path | None, output: Path) -> None:
     """Write the rule files."""
-    settings = _load(settings_file)
+    settings = load_settings(settings_file)
     try:
         written = generated.write(settings, output)
     except OSError as error:
@@ -54,10 +41,10 @@ def build(settings_file: Path | None, output: Path) -> None:
 
 
 @command.command("list")
-@_SETTINGS
+@settings_option
 def list_alerts(settings_file: Path | None) -> None:
     """Print a table of all alerts."""
-    settings = _load(settings_file)
+    settings = load_settings(settings_file)
     table = Table(header_style="bold")
     table.add_column("Alert", no_wrap=True)  # to be searched for, and copied
     for column in ("Condition", "For", "Severity", "Meaning"):
@@ -71,13 +58,6 @@ def list_alerts(settings_file: Path | None) -> None:
             Text(alert.text.summary),
         )
     Console().print(table)
-
-
-def _load(settings_file: Path | None) -> Settings:
-    try:
-        return load(settings_file)
-    except SettingsError as error:
-        raise _BadSettings(str(error)) from None
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from alerts import command_line
-from alerts.settings import Settings, SettingsError, load
+from alerts.settings import Settings
+from alerts.usage import WrongUsage, load_settings, settings_option
 from dashboards import build as generated
 from dashboards.board import render
 from dashboards.exporting import portable
@@ -23,24 +24,11 @@ _PAGES = (_RECORDINGS / "recordings", _RECORDINGS / "dashboards" / "pages")
 _GRAFANA = "http://127.0.0.1:13000"
 _MOST_TOKEN_BYTES = 4096
 
-_SETTINGS = click.option(
-    "--settings",
-    "settings_file",
-    type=FilePath(),
-    help="File whose keys replace those of alerts/settings.yml.",
-)
-
 
 def _uid(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
         raise ValueError(f"{shown(text)} is no uid: up to 40 letters, digits, - and _")
     return text
-
-
-class _WrongUsage(click.ClickException):
-    """What the user passed is at fault, so the exit code is that of wrong usage."""
-
-    exit_code = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,7 +37,7 @@ def command() -> None:
 
 
 @command.command()
-@_SETTINGS
+@settings_option
 @click.option(
     "--output",
     type=FilePath(file=False),
@@ -58,11 +46,11 @@ def command() -> None:
 )
 def build(settings_file: Path | None, output: Path) -> None:
     """Write the dashboards' JSON, for provisioning and for push."""
-    _write(_load(settings_file), output, export=False)
+    _write(load_settings(settings_file), output, export=False)
 
 
 @command.command()
-@_SETTINGS
+@settings_option
 @click.option(
     "--output",
     type=FilePath(file=False),
@@ -74,11 +62,11 @@ def export(settings_file: Path | None, output: Path) -> None:
 
     The dialog asks for the data source. Files for provisioning are those of `build`.
     """
-    _write(_load(settings_file), output, export=True)
+    _write(load_settings(settings_file), output, export=True)
 
 
 @command.command()
-@_SETTINGS
+@settings_option
 @click.option(
     "--pages",
     type=FilePath(file=False),
@@ -94,7 +82,7 @@ def export(settings_file: Path | None, output: Path) -> None:
 )
 def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> None:
     """Check form, queries, references and drift of the dashboards."""
-    settings = _load(settings_file)
+    settings = load_settings(settings_file)
     try:
         from dashboards.checks import everything  # noqa: PLC0415 - needs the extra `dev`
         from dashboards.checks.pages import PagesError  # noqa: PLC0415
@@ -105,7 +93,7 @@ def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> 
     try:
         found = everything.findings(settings, pages or _PAGES, folder)
     except PagesError as error:
-        raise _WrongUsage(str(error)) from None
+        raise WrongUsage(str(error)) from None
     for finding in found:
         click.echo(finding)
     if found:
@@ -143,7 +131,7 @@ def check(settings_file: Path | None, pages: tuple[Path, ...], folder: Path) -> 
     help="Uid of the data source of boards without variables, instead of grafana.datasource in "
     "the settings.",
 )
-@_SETTINGS
+@settings_option
 def push(
     url: str, token_file: Path, folder: str, datasource_uid: str | None, settings_file: Path | None
 ) -> None:
@@ -151,7 +139,7 @@ def push(
 
     The folder is made if it is missing; older versions of the dashboards are replaced.
     """
-    settings = _load(settings_file)
+    settings = load_settings(settings_file)
     grafana = Grafana(url, _token(token_file))
     try:
         if grafana.ensure_folder(folder, settings.grafana.folder):
@@ -176,13 +164,6 @@ def push(
 command.add_command(preview)
 
 
-def _load(settings_file: Path | None) -> Settings:
-    try:
-        return load(settings_file)
-    except SettingsError as error:
-        raise _WrongUsage(str(error)) from None
-
-
 def _write(settings: Settings, output: Path, *, export: bool) -> None:
     try:
         written = generated.write(settings, output, portable if export else render)
@@ -199,9 +180,9 @@ def _token(path: Path) -> str:
             token = file.read(_MOST_TOKEN_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise _WrongUsage(f"{path}: cannot be read: {reason}") from None
+        raise WrongUsage(f"{path}: cannot be read: {reason}") from None
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise _WrongUsage(f"{path}: holds no token; it must hold the token and nothing else")
+        raise WrongUsage(f"{path}: holds no token; it must hold the token and nothing else")
     return token
 
 

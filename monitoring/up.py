@@ -8,10 +8,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+from alerts.usage import load_settings, settings_option
 from exporter.addresses import redacted
-from exporter.parameters import FilePath
 from monitoring import folders, metrics_page, programs
-from monitoring.commands import load_settings, start_display
+from monitoring.commands import start_display
 from monitoring.configuration import Layout
 from monitoring.display import Display
 from monitoring.gguf import file
@@ -31,12 +31,7 @@ _SERVER_SECONDS = 5.0
 
 @click.command("up")
 @server_options
-@click.option(
-    "--settings",
-    "settings_file",
-    type=FilePath(folder=False),
-    help="File whose keys replace those of alerts/settings.yml.",
-)
+@settings_option
 @click.option("--simulated-gpu", is_flag=True, help="Show a made-up GPU instead of real ones.")
 @port_options
 @run_folder_option

@@ -9,7 +9,7 @@ from types import FrameType
 import click
 
 from alerts.command_line import reason
-from alerts.settings import SettingsError, load
+from alerts.usage import load_settings
 from dashboards.preview import bundle
 from dashboards.preview.boards import read
 from dashboards.preview.proxy import shown
@@ -65,10 +65,7 @@ def command(
         raise click.UsageError(f"say which Prometheus to ask: --prometheus {_PROMETHEUS}")
     if not build_only and not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder of dashboards: see --dashboards")
-    try:
-        interval = str(load(settings_file).intervals.scrape)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    interval = str(load_settings(settings_file).intervals.scrape)
     try:
         site = bundle.ensure(bundle.default_folder(), lambda line: click.echo(line, err=True))
     except bundle.BundleError as error:

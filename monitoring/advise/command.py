@@ -13,10 +13,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from alerts.settings import SettingsError, load
+from alerts.usage import WrongUsage, load_settings, settings_option
 from exporter.addresses import default_server_name, redacted
 from exporter.exposition import Page
-from exporter.parameters import URL, FilePath, NonEmpty, Number, Whole
+from exporter.parameters import URL, NonEmpty, Number, Whole
 from monitoring import metrics_page, state
 from monitoring.advise import pages, prometheus, table
 from monitoring.advise.advice import advise
@@ -25,7 +25,6 @@ from monitoring.advise.limits import from_settings
 from monitoring.advise.observation import Observation
 from monitoring.options import run_folder_option
 from monitoring.supervision.errors import ChainError
-from monitoring.usage import WrongUsage
 
 FOUND = 3
 FETCH_SECONDS = 10.0
@@ -61,7 +60,7 @@ DEFAULT_PROMETHEUS = "http://127.0.0.1:19090"
 @click.option("--max-num-seqs", type=Whole(), help="As the server was started.")
 @click.option("--max-num-batched-tokens", type=Whole(), help="As the server was started.")
 @click.option("--block-tokens", type=Whole(), help="Step of hits that smoke found.")
-@click.option("--settings", type=FilePath(), help="The alerts' settings file.")
+@settings_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     prometheus_url: str | None,
@@ -71,7 +70,7 @@ def command(
     vllm_url: str | None,
     exporter_url: str | None,
     seconds: int,
-    settings: Path | None,
+    settings_file: Path | None,
     *,
     as_json: bool,
     **told: int | None,
@@ -83,10 +82,7 @@ def command(
 
     Exit codes: 0 nothing to change; 1 nothing could be observed; 2 wrong usage; 3 findings.
     """
-    try:
-        limits = from_settings(load(settings))
-    except SettingsError as error:
-        raise WrongUsage(str(error)) from None
+    limits = from_settings(load_settings(settings_file))
     if exporter_url and not vllm_url:
         raise WrongUsage("--exporter-url goes with --vllm-url; Prometheus has both already")
     try:

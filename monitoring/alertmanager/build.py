@@ -11,7 +11,8 @@ import click
 
 from alerts.command_line import run
 from alerts.prometheus import dump
-from alerts.settings import Language, Settings, SettingsError, load
+from alerts.settings import Language, Settings
+from alerts.usage import load_settings, settings_option
 from exporter.parameters import FilePath
 from monitoring.alertmanager import configuration, messages
 from monitoring.alertmanager.receivers import Surroundings
@@ -47,12 +48,7 @@ def write(settings: Settings, surroundings: Surroundings, folder: Path) -> list[
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--settings",
-    "settings_file",
-    type=FilePath(),
-    help="File whose keys replace those of alerts/settings.yml.",
-)
+@settings_option
 @click.option(
     "--output",
     type=FilePath(file=False),
@@ -64,10 +60,7 @@ def write(settings: Settings, surroundings: Surroundings, folder: Path) -> list[
 @click.option("--relay", default=COMPOSE.relay, show_default=True, help="Root URL of the relay.")
 def command(settings_file: Path | None, output: Path, secrets: str, kit: str, relay: str) -> None:
     """Write alertmanager.yml and templates, by default those for docker compose."""
-    try:
-        settings = load(settings_file)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
+    settings = load_settings(settings_file)
     try:
         written = write(settings, Surroundings(secrets, kit, relay), output)
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from alerts.usage import WrongUsage
 from exporter.parameters import URL, FilePath, NonEmpty, Whole
 from monitoring import folders
 from monitoring.bench import session, settings
@@ -15,7 +16,6 @@ from monitoring.bench.scenario import PROMPTS, plan
 from monitoring.bench.servers import ServerPlan
 from monitoring.bench.settings import LoadOptions
 from monitoring.options import distinct
-from monitoring.usage import WrongUsage
 from monitoring.vllm import interpreter
 
 _TOKENS = Whole(1, 1_000_000)

@@ -13,17 +13,16 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
-from alerts.settings import SettingsError, load
+from alerts.usage import WrongUsage, load_settings, settings_option
 from exporter.gpu import GPUError
 from exporter.gpu.nvml import NVMLBackend
-from exporter.parameters import FilePath, Number, Whole
+from exporter.parameters import Number, Whole
 from monitoring.budget import gpu, models, published, sizes, table
 from monitoring.budget.architecture import Architecture, ArchitectureError
 from monitoring.budget.cache import CACHE_TYPES
 from monitoring.budget.formats import FORMATS
 from monitoring.budget.memory import MOST_GPUS, OVERHEAD_BYTES, Plan, splits
 from monitoring.budget.report import judge
-from monitoring.usage import WrongUsage
 
 
 class Size(click.ParamType[int]):
@@ -73,10 +72,10 @@ DEFAULT_MODEL = "gemma-4-31b"
 )
 @click.option("--tensor-parallel-size", type=Whole(1, MOST_GPUS), default=1, show_default=True)
 @click.option("--overhead", type=Size(), default=OVERHEAD_BYTES, help="Default: 1.5GB.")
-@click.option("--settings", type=FilePath(), help="The alerts' settings file.")
+@settings_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are bytes.")
 def command(
-    model: str, preset: str | None, settings: Path | None, *, as_json: bool, **options: Any
+    model: str, preset: str | None, settings_file: Path | None, *, as_json: bool, **options: Any
 ) -> None:
     """Compute whether MODEL fits a GPU: weights, KV cache, what is left, the flags to use.
 
@@ -91,10 +90,10 @@ def command(
         replay = published.replay(preset)
         _answer(asdict(replay), lambda: table.print_replay(console, replay), as_json=as_json)
         return
+    threshold = load_settings(settings_file).memory.usage.high
     try:
         architecture = models.find(model)
-        threshold = load(settings).memory.usage.high
-    except (ArchitectureError, SettingsError) as error:
+    except ArchitectureError as error:
         raise WrongUsage(str(error)) from None
     card = _card(options["gpu_memory"])
     _check(architecture, options["max_model_len"], options["tensor_parallel_size"])

@@ -12,9 +12,10 @@ import click
 from rich.console import Console
 
 from alerts.settings import Settings, load
+from alerts.usage import load_settings
 from exporter.parameters import FilePath
 from monitoring import folders, programs, state
-from monitoring.commands import load_settings, start_display
+from monitoring.commands import start_display
 from monitoring.configuration import Layout
 from monitoring.demo import outcome
 from monitoring.demo.outcome import Outcome

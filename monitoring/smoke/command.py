@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from alerts.usage import WrongUsage
 from exporter.parameters import URL, NonEmpty, Number, Whole
 from monitoring.smoke.check import Check
 from monitoring.smoke.client import Client
 from monitoring.smoke.examination import MOST_TOKENS, examine
-from monitoring.usage import WrongUsage
 
 MOST_PROMPT_TOKENS = 1_000_000
 MOST_SECONDS = 3600

@@ -38,8 +38,9 @@ def _built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
-    with pytest.raises(click.UsageError) as caught:
+    with pytest.raises(click.ClickException) as caught:
         command.main(arguments, standalone_mode=False)
+    assert caught.value.exit_code == 2
     assert line in caught.value.format_message()
     assert "\n" not in caught.value.format_message()
 
