@@ -2,14 +2,7 @@
 
 import sys
 
-from exporter.imports import missing
-
-try:
-    from dashboards.cli import main
-except KeyboardInterrupt:  # loading takes a second
-    sys.exit(1)
-except ModuleNotFoundError as error:
-    sys.exit(f"dashboards: {missing(error)}")
+from exporter.imports import run_command_line
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command_line("dashboards"))

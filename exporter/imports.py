@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,17 @@ def missing(error: ModuleNotFoundError) -> str:
         f"{sys.executable} lacks the Python package {package}: run this with .venv/bin/python, "
         "which `make setup` makes, or `pip install .` first"
     )
+
+
+def run_command_line(package: str) -> int:
+    """Load the command line of one of the kit's packages, run it, and return its exit status."""
+    try:
+        command_line = importlib.import_module(f"{package}.cli")
+    except KeyboardInterrupt:  # loading takes a second
+        return 1
+    except ModuleNotFoundError as error:
+        sys.exit(f"{package}: {missing(error)}")
+    return int(command_line.main())
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from dashboards.preview import bundle
-from monitoring import binaries, chromium, folders, programs
+from monitoring import binaries, folders, programs, system_programs
 from monitoring.errors import SetupError
 from monitoring.gguf import install as gguf
 from monitoring.vllm import install, interpreter
@@ -83,6 +83,17 @@ def prepare_binaries(tools: Path, *, development: bool, narrator: Narration) -> 
     for name, path in found.items():
         narrator.done(f"{name}: {path}")
     return found
+
+
+def prepare_system_programs(narrator: Narration) -> None:
+    """Find the system's programs that the tests need, or have apt install them.
+
+    Raises:
+        SetupError: One of them can neither be found nor installed.
+    """
+    for program in system_programs.DEVELOPMENT:
+        path = system_programs.provide(program, step=narrator.step)
+        narrator.done(f"{program.name}: {path}")
 
 
 def prepare_vllm(tools: Path, *, narrator: Narration) -> Path:
@@ -178,7 +189,7 @@ def setup(
     with narration(Console(stderr=True)) as narrator:
         if only_binaries or everything:
             if dev:
-                narrator.done(f"chromium: {chromium.provide(step=narrator.step)}")
+                prepare_system_programs(narrator)
             prepare_binaries(folders.tools(), development=dev, narrator=narrator)
             prepare_preview(development=dev, narrator=narrator)
         if only_vllm or everything:

@@ -1,4 +1,4 @@
-"""The systemd unit: by systemd's own checker where it is, and against the exporter's flags."""
+"""The systemd unit: by systemd's own checker, and against the exporter's flags."""
 
 import configparser
 import re
@@ -10,6 +10,7 @@ import pytest
 
 from exporter.cli import command
 from exporter.environment import PREFIX
+from monitoring import system_programs
 
 FOLDER = Path(__file__).parents[2] / "packaging" / "systemd"
 UNIT = FOLDER / "vllm-exporter.service"
@@ -47,13 +48,15 @@ def test_drop_in_adds_what_reading_others_sockets_needs_and_no_more():
     assert set(service.values()) == {"CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"}
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd's checker is not here")
 def test_systemd_finds_nothing_wrong(tmp_path):
+    program = system_programs.find(system_programs.SYSTEMD_ANALYZE)
+    if program is None:
+        pytest.fail("no systemd-analyze: run `make test`, or `python -m monitoring setup --dev`")
     copy = tmp_path / UNIT.name
     copy.write_text(UNIT.read_text().replace("/opt/vllm-exporter/bin/vllm-exporter", "/bin/true"))
     shutil.copytree(DROP_IN.parent, tmp_path / DROP_IN.parent.name)
     result = subprocess.run(
-        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, check=False
+        [program, "verify", str(copy)], capture_output=True, text=True, check=False
     )
     about_it = [line for line in result.stderr.splitlines() if "vllm-exporter" in line]
     assert about_it == []

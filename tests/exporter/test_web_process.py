@@ -88,10 +88,22 @@ def test_several_addresses_ipv4_and_ipv6(run):
     assert "vllm_exporter_build_info" in response.text
 
 
-def test_machine_without_nvml_runs_on_and_says_so_once(run):
+NO_DRIVER = """
+import ctypes
+class CDLL(ctypes.CDLL):
+    def __init__(self, name, *rest, **options):
+        if "nvidia-ml" in str(name):
+            raise OSError(f"{name}: cannot open shared object file")
+        super().__init__(name, *rest, **options)
+ctypes.CDLL = CDLL
+"""
+"""Hides the driver's library where a machine has one; the rest of the way is the real one."""
+
+
+def test_machine_without_nvml_runs_on_and_says_so_once(run, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(NO_DRIVER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     running = run("--gpu.backend", "nvml")
-    if "vllm:gpu_up" in running.page():
-        pytest.skip("this machine has an NVIDIA GPU")
     for _ in range(20):
         page = running.page()
     assert 'vllm_exporter_collector_success{collector="gpu"} 0.0' in page

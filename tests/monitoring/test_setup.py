@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from dashboards.preview import bundle
-from monitoring import binaries, chromium, folders
+from monitoring import binaries, folders, system_programs
 from monitoring.errors import SetupError
 from monitoring.setup import setup
 from monitoring.vllm import install, interpreter
 
 PREVIEW = ("preview",)
-CHROMIUM = ("chromium",)
+SYSTEM = [("chromium",), ("systemd-analyze",)]
 
 
 @pytest.fixture
@@ -41,9 +41,11 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ..
         say("building")
         return folder / "site"
 
-    def provide_chromium(*, step: Callable[[str], None]) -> Path:
-        calls.append(CHROMIUM)
-        return Path("/usr/bin/chromium")
+    def provide_program(
+        program: system_programs.SystemProgram, *, step: Callable[[str], None]
+    ) -> Path:
+        calls.append((program.name,))
+        return Path("/usr/bin") / program.name
 
     monkeypatch.setattr(folders, "tools", lambda: tmp_path)
     monkeypatch.setattr(binaries, "provide", provide)
@@ -51,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ..
     monkeypatch.setattr(interpreter, "find", find)
     monkeypatch.setattr(binaries, "find", lambda name, tools: None)
     monkeypatch.setattr(bundle, "ensure", build)
-    monkeypatch.setattr(chromium, "provide", provide_chromium)
+    monkeypatch.setattr(system_programs, "provide", provide_program)
     return calls
 
 
@@ -59,9 +61,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ..
     ("arguments", "calls"),
     [
         ([], [binaries.CHAIN, PREVIEW, ("install", "0.30.0")]),
-        (["--dev"], [CHROMIUM, binaries.DEVELOPMENT, PREVIEW, ("install", "0.30.0")]),
+        (["--dev"], [*SYSTEM, binaries.DEVELOPMENT, PREVIEW, ("install", "0.30.0")]),
         (["--binaries"], [binaries.CHAIN, PREVIEW]),
-        (["--binaries", "--dev"], [CHROMIUM, binaries.DEVELOPMENT, PREVIEW]),
+        (["--binaries", "--dev"], [*SYSTEM, binaries.DEVELOPMENT, PREVIEW]),
         (["--vllm"], [("install", "0.30.0")]),
     ],
 )

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from dashboards.preview import bundle
 from dashboards.preview.server import Application, Source, server
-from monitoring import chromium
+from monitoring import system_programs
 from monitoring.binaries import provide
 
 ROOT = Path(__file__).parents[3]
@@ -232,7 +232,7 @@ def preview(serve: Callable[[str, Path], str], prometheus: str, boards: Path) ->
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium."""
-    program = chromium.find()
+    program = system_programs.find(system_programs.CHROMIUM)
     if program is None:
         pytest.fail("no Chromium: run `make test`, or `python -m monitoring setup --dev`")
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""Stand-ins take the place of apt-get and of the user; Chromium is an empty program."""
+"""Stand-ins take the place of apt-get and of the user; the programs are empty."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from monitoring import chromium
+from monitoring import system_programs
 from monitoring.errors import SetupError
+from monitoring.system_programs import CHROMIUM, SYSTEMD_ANALYZE
 
 INSTALL = "apt-get install -y --no-install-recommends chromium"
 UPDATE = "apt-get update"
@@ -57,7 +58,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_one_that_is_there_is_taken(path: Path, name: str) -> None:
     there = program(path, name)
     apt = AptStandin(path)
-    assert chromium.provide(step=print, run=apt) == there
+    assert system_programs.provide(CHROMIUM, step=print, run=apt) == there
     assert apt.calls == []
 
 
@@ -65,14 +66,14 @@ def test_one_that_is_there_is_taken(path: Path, name: str) -> None:
 def test_root_has_apt_install_it(path: Path, failures: int, calls: list[str]) -> None:
     apt = AptStandin(path, failures)
     said: list[str] = []
-    assert chromium.provide(step=said.append, run=apt) == path / "chromium"
+    assert system_programs.provide(CHROMIUM, step=said.append, run=apt) == path / "chromium"
     assert apt.calls == calls
     assert len(said) == len(calls)
 
 
 def missing(apt: AptStandin) -> str:
     with pytest.raises(SetupError) as caught:
-        chromium.provide(step=print, run=apt)
+        system_programs.provide(CHROMIUM, step=print, run=apt)
     line = caught.value.format_message()
     assert "\n" not in line
     assert "Debian: apt-get install chromium" in line
@@ -82,6 +83,13 @@ def missing(apt: AptStandin) -> str:
 def test_an_apt_that_fails_is_one_line_with_its_reason(path: Path) -> None:
     line = missing(AptStandin(path, failures=2))
     assert "apt-get install says: Unable to locate package chromium)" in line
+
+
+def test_the_package_may_have_another_name(path: Path) -> None:
+    (path / "apt-get").unlink()
+    with pytest.raises(SetupError, match="apt-get install systemd") as caught:
+        system_programs.provide(SYSTEMD_ANALYZE, step=print)
+    assert caught.value.format_message().startswith("systemd-analyze, which the tests need")
 
 
 def test_others_than_root_are_told_what_to_install(
@@ -103,7 +111,7 @@ def test_a_package_without_the_program_is_told(path: Path) -> None:
         return subprocess.CompletedProcess(command, 0, "", "")
 
     with pytest.raises(SetupError, match="no such program on PATH"):
-        chromium.provide(step=print, run=nothing)
+        system_programs.provide(CHROMIUM, step=print, run=nothing)
 
 
 def test_a_mirror_that_does_not_answer_is_told(path: Path) -> None:
@@ -111,4 +119,4 @@ def test_a_mirror_that_does_not_answer_is_told(path: Path) -> None:
         raise subprocess.TimeoutExpired(command, 900)
 
     with pytest.raises(SetupError, match="apt-get took longer than 900 s"):
-        chromium.provide(step=print, run=slow)
+        system_programs.provide(CHROMIUM, step=print, run=slow)
