@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from alerts.duration import Duration
 from alerts.settings import Settings, load
 from alerts.usage import load_settings
 from exporter.parameters import FilePath
@@ -84,26 +85,31 @@ def command(
     except ChainError as error:
         display.still()
         raise error from None
+    display.say("✓ Both alerts fired, were delivered and resolved. Everything is stopped.")
     return 0
 
 
 def shortened(settings: Settings) -> list[tuple[str, str, str]]:
     """Return name, value and default of every setting that is not the default."""
-    mine, defaults = _flat(asdict(settings)), _flat(asdict(load()))
+    mine, defaults = _flat(settings), _flat(load())
     return [
         (name, value, defaults[name]) for name, value in mine.items() if value != defaults[name]
     ]
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def _flat(value: Any, name: str = "") -> dict[str, str]:
+    """Return every value by the dotted name of its key in a settings file."""
+    if isinstance(value, Mapping):
+        parts = dict(value)
+    elif is_dataclass(value) and not isinstance(value, Duration):
+        parts = {
+            each.metadata.get("key", each.name): getattr(value, each.name) for each in fields(value)
+        }
+    else:
+        return {name: f"{value:g}" if isinstance(value, float) else str(value)}
     flat: dict[str, str] = {}
-    for key, value in values.items():
-        if isinstance(value, dict) and set(value) == {"text"}:
-            flat[prefix + key] = value["text"]  # a duration
-        elif isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[prefix + key] = str(value)
+    for key, part in parts.items():
+        flat |= _flat(part, f"{name}.{key}" if name else str(key))
     return flat
 
 

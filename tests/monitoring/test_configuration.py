@@ -134,5 +134,6 @@ def test_links_follow_the_ports_unless_the_user_set_them():
 def test_the_demo_shortens_times_and_nothing_else():
     names = {name: (value, default) for name, value, default in shortened(load(SETTINGS))}
     assert names["cache.window"] == ("20s", "5m")
+    assert names["alerts.VLLMGPUMemoryHigh.for"] == ("6s", "1m")  # as a settings file has it
     assert not [name for name in names if "hit_rate" in name or "usage" in name]
     assert shortened(load()) == []
